@@ -33,8 +33,14 @@ class Bootstrap {
   [[nodiscard]] int size() const noexcept { return info_.size; }
   /// Returns the number of this process's program, 0 if the job has only one.
   [[nodiscard]] int program() const noexcept { return info_.program; }
-  /// Returns the world ranks of the processes on this host, ascending, including this process.
+  /// Returns the world ranks of the processes on this host with which this one can share memory,
+  /// ascending, including itself.
   [[nodiscard]] const std::vector<int>& local_ranks() const noexcept { return info_.local_ranks; }
+  /// Returns the directory in which these processes meet by the files of sockets, because they are in several
+  /// network namespaces; empty if they are in one, or the launcher does not tell.
+  [[nodiscard]] const std::string& meeting_directory() const noexcept { return info_.meeting_directory; }
+  /// Returns why ranks of this host are not among local_ranks(); empty if all are.
+  [[nodiscard]] const std::string& apart() const noexcept { return info_.apart; }
   /// Returns a name of the job that no other job on these hosts has.
   [[nodiscard]] const std::string& job_id() const noexcept { return info_.job_id; }
 
@@ -64,16 +70,19 @@ class Bootstrap {
     std::vector<int> local_ranks;
     std::string job_id;
     std::string remark = {};
+    std::string meeting_directory = {};
+    std::string apart = {};
   };
   explicit Bootstrap(JobInfo info) : info_(std::move(info)) {}
+  JobInfo& info() noexcept { return info_; }
 
  private:
   JobInfo info_;
 };
 
-/// Finds this process's job by `given`, if that is not null. Otherwise it finds the job by PMIx, if a
-/// launcher offers it (PMIX_NAMESPACE and PMIX_RANK are in the environment). Otherwise the process becomes a
-/// job of one, and so does a process whose rank another one has claimed (rank_claim.hpp).
+/// Finds this process's job by `given`, if that is not null. Otherwise it finds the job by rmarun's socket or
+/// by PMIx, if a launcher offers it (PMIX_NAMESPACE and PMIX_RANK are in the environment). Otherwise the
+/// process becomes a job of one, and so does a process whose rank another one has claimed (rank_claim.hpp).
 /// @param incarnation  how often this process has joined its job before; the same on all ranks, so that the
 ///        cards of one round are never confused with those of another.
 /// @param singleton  whether a process without PMIx becomes a job of one even if a launcher without PMIx has

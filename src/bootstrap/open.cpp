@@ -44,6 +44,9 @@ Result<std::unique_ptr<Bootstrap>> open_bootstrap(int incarnation, const rma_boo
     return open_single_bootstrap(std::exchange(said, true) ? std::string()
                                                            : why_alone(job, rank, claim.process));
   }
+  if (const std::string directory = rmarun_directory(job); !directory.empty()) {
+    return open_rmarun_bootstrap(directory, job, rank);
+  }
   return open_pmix_bootstrap(incarnation);
 }
 

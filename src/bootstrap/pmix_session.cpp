@@ -7,7 +7,6 @@
 #include <mutex>
 #include <string>
 
-#include "bootstrap/goodbye.hpp"
 #include "util/system/interruptions.hpp"
 
 namespace rma {
@@ -17,15 +16,12 @@ struct Connection {
   std::mutex mutex;
   pmix_proc_t self{};
   int users = 0;
-  bool unanswered = false;  ///< the goodbye is under way, and the launcher has not read it yet
   pid_t owner = 0;  ///< the process that connected, or 0; a forked child must not use its parent's connection
 
   Connection() = default;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection() {
-    // The goodbye is enough. libpmix in the launcher complains if it answers twice after this process's end.
-    if (unanswered) return;
     if (users == 0 && owner == ::getpid()) PMIx_Finalize(nullptr, 0);
   }
 };
@@ -65,9 +61,6 @@ Result<pmix_proc_t> PmixSession::join() {
               environment("PMIX_NAMESPACE"), environment("PMIX_RANK")));
     }
     c.owner = ::getpid();
-  } else if (c.users == 0) {
-    take_goodbye_back(c.self);
-    c.unanswered = false;
   }
   ++c.users;
   return c.self;
@@ -76,8 +69,7 @@ Result<pmix_proc_t> PmixSession::join() {
 void PmixSession::leave() noexcept {
   Connection& c = connection();
   const std::lock_guard lock(c.mutex);
-  // A forked child has its parent's connection, which it must not use.
-  if (--c.users == 0 && c.owner == ::getpid()) c.unanswered = !say_goodbye(c.self);
+  --c.users;
 }
 
 }  // namespace rma

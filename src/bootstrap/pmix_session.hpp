@@ -18,7 +18,7 @@ class PmixSession {
  public:
   /// Connects, or counts one more user of the connection. Returns the PMIx name and rank of this process.
   static Result<pmix_proc_t> join();
-  /// Counts one user less. After the last one, rmarun knows that this process has left the job.
+  /// Counts one user less.
   static void leave() noexcept;
 };
 

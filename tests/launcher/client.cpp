@@ -111,6 +111,41 @@ int leave_stopped() {
   return 0;
 }
 
+/// Joins the job and leaves it. The last rank then ends when the file `until` exists, and the others at once.
+int linger(const char* until) {
+  int rank = 0;
+  int size = 0;
+  {
+    auto opened = rma::open_bootstrap(0);
+    if (!opened.ok()) return die("open_bootstrap", opened.status());
+    rank = opened.value()->rank();
+    size = opened.value()->size();
+    if (auto status = opened.value()->fence(); !status.ok()) return die("fence", status);
+  }
+  while (rank == size - 1 && ::access(until, F_OK) != 0) ::usleep(1000);
+  return 0;
+}
+
+/// Joins the job, and starts a process in another network namespace that tries to be the same rank.
+int join_twice(const std::string& self) {
+  auto opened = rma::open_bootstrap(0);
+  if (!opened.ok()) return die("open_bootstrap", opened.status());
+  const int child = std::system(fmt::format("unshare --net '{}' fence", self).c_str());
+  if (auto status = opened.value()->fence(); !status.ok()) return die("fence", status);
+  return child != 0 ? 0 : 1;
+}
+
+/// All ranks join the job and leave it. Then rank 0 joins it again, and the others end.
+int come_back_alone() {
+  for (int round = 0; round < 2; ++round) {
+    auto opened = rma::open_bootstrap(round);
+    if (!opened.ok()) return die("open_bootstrap", opened.status());
+    if (auto status = opened.value()->fence(); !status.ok()) return die("fence", status);
+    if (opened.value()->rank() != 0) return 0;
+  }
+  return 0;
+}
+
 /// The last rank ends in the way `what`, while the others wait for it.
 int misbehave(std::string_view what) {
   auto opened = rma::open_bootstrap(0);
@@ -143,6 +178,9 @@ int main(int argc, char** argv) {
   if (what == "fence") return fence_only();
   if (what == "program") return print_program();
   if (what == "leave_and_fail") return leave_and_fail(argc > 2 ? argv[2] : "");
+  if (what == "linger") return linger(argc > 2 ? argv[2] : "");
+  if (what == "twice") return join_twice(argv[0]);
+  if (what == "come_back_alone") return come_back_alone();
   if (what == "leave_stopped") return leave_stopped();
   return misbehave(what);
 }

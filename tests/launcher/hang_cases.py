@@ -7,44 +7,14 @@ A wait is shown after it has lasted for a while. So a case asks again until the 
 other times in it.
 """
 
-import os
 import re
-import select
 import signal
 import sys
-import time
 
 from harness import CLIENT as HANGS
-from harness import HANG_GUARD, children_of, contains, equal, main, run, start, until
+from harness import HANG_GUARD, HEAD, contains, equal, explained, main, run, start
 
 HANGS_SHMEM = sys.argv[4]
-HEAD = "rmarun: what the ranks wait for:\n"
-SECONDS = r", [0-9.]+ (s|min)( to [0-9.]+ (s|min))?"
-
-
-def explained(job, *wanted, only=False):
-    """Asks until a report has a line for each regular expression of `wanted`, where "@" stands for the time waited, and
-    with `only` no others."""
-    until(lambda: children_of(job.pid), "rmarun takes signals")
-    patterns = [re.compile("rmarun:   " + line.replace("@", SECONDS)) for line in wanted]
-    text = ""
-    give_up = time.monotonic() + HANG_GUARD
-    while time.monotonic() < give_up:
-        job.send_signal(signal.SIGQUIT)
-        # Until it is quiet. What comes later belongs to the next turn.
-        while select.select([job.stderr], [], [], 0.3)[0]:
-            piece = os.read(job.stderr.fileno(), 65536).decode()
-            assert piece, f"rmarun has ended: {text}"
-            text += piece
-        lines = text.rpartition(HEAD)[2].splitlines()
-        if all(any(pattern.fullmatch(line) for line in lines) for pattern in patterns):
-            others = [line for line in lines if not any(pattern.fullmatch(line) for pattern in patterns)]
-            if not (only and others):
-                return
-        text = text[-65536:]
-    job.terminate()
-    job.wait()
-    raise AssertionError(f"never: {wanted}, but:\n{text}")
 
 
 def hang(case, ranks, *wanted, program=HANGS, exactly=True):

@@ -6,6 +6,8 @@ whatever a job leaves behind becomes its child.
 
 import ctypes
 import os
+import re
+import select
 import signal
 import subprocess
 import sys
@@ -15,6 +17,8 @@ import time
 SKIPPED = 77
 HANG_GUARD = 120  # seconds; how long anything that must happen may take on a slow machine
 PR_SET_CHILD_SUBREAPER = 36
+HEAD = "rmarun: what the ranks wait for:\n"
+SECONDS = r", [0-9.]+ (s|min)( to [0-9.]+ (s|min))?"
 
 RMARUN = sys.argv[2]
 CLIENT = sys.argv[3]
@@ -111,6 +115,31 @@ def ready(job, ranks):
 def stop(pid):
     os.kill(pid, signal.SIGSTOP)
     until(lambda: state(pid) == "T", "the process is stopped")
+
+
+def explained(job, *wanted, only=False):
+    """Asks until a report has a line for each regular expression of `wanted`, where "@" stands for the time waited, and
+    with `only` no others."""
+    until(lambda: children_of(job.pid), "rmarun takes signals")
+    patterns = [re.compile("rmarun:   " + line.replace("@", SECONDS)) for line in wanted]
+    text = ""
+    give_up = time.monotonic() + HANG_GUARD
+    while time.monotonic() < give_up:
+        job.send_signal(signal.SIGQUIT)
+        # Until it is quiet. What comes later belongs to the next turn.
+        while select.select([job.stderr], [], [], 0.3)[0]:
+            piece = os.read(job.stderr.fileno(), 65536).decode()
+            assert piece, f"rmarun has ended: {text}"
+            text += piece
+        lines = text.rpartition(HEAD)[2].splitlines()
+        if all(any(pattern.fullmatch(line) for line in lines) for pattern in patterns):
+            others = [line for line in lines if not any(pattern.fullmatch(line) for pattern in patterns)]
+            if not (only and others):
+                return
+        text = text[-65536:]
+    job.terminate()
+    job.wait()
+    raise AssertionError(f"never: {wanted}, but:\n{text}")
 
 
 def main(cases):

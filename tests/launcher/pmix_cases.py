@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""rmarun as a PMIx server: ranks that join, leave, abort, vanish.
+"""rmarun as the server of its ranks: they join, leave, abort, vanish.
 
 usage: pmix_cases.py CASE RMARUN CLIENT
 """
@@ -8,9 +8,10 @@ import ctypes
 import os
 import shutil
 import signal
+import subprocess
 import sys
 
-from harness import (CLIENT, HANG_GUARD, RMARUN, SKIPPED, children_of, contains, equal, main, ready, run, start, state, stop,
+from harness import (CLIENT, HANG_GUARD, RMARUN, SKIPPED, children_of, contains, equal, explained, main, ready, run, start, state, stop,
                      succeeds, until)
 
 
@@ -112,6 +113,39 @@ def after_leaving():
             contains(err, " after it had left the job; 3 others failed likewise")
         else:
             equal(err, "")
+
+
+def program_after_program():
+    """Each rank executes two programs. The last rank is still in its first one, whose job it has left, when the others
+    wait for it in their second."""
+    go_on = os.path.join(os.environ["TMPDIR"], "go_on")
+    job = start("-n", "4", "sh", "-c", '"$0" linger "$1" && exec "$0" exchange', CLIENT, go_on)
+    explained(job, "ranks 0-2: the meeting of all ranks, all ranks@; rank 3 has not come")
+    with open(go_on, "w", encoding="ascii"):
+        pass
+    out, err = job.communicate(timeout=HANG_GUARD)
+    os.unlink(go_on)
+    equal((job.returncode, sorted(out.splitlines())), (0, [f"round 0 rank {rank} of 4 local 4" for rank in range(4)]), err)
+    # And without a meeting in between, many times.
+    out = succeeds("-n", "3", "sh", "-c", 'for i in 1 2 3 4 5 6 7 8 9; do "$0" exchange || exit; done', CLIENT)
+    equal(len(out.splitlines()), 3 * 9)
+
+
+def come_back_alone():
+    """A rank joins again after the others have ended: it is told so."""
+    code, _, err = run("-n", "3", CLIENT, "come_back_alone")
+    equal(code, 1)
+    contains(err, "has ended, or has left the job")
+
+
+def claimed_twice():
+    """A process in another network namespace does not see the claim of its rank, but rmarun does."""
+    if subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode != 0:
+        print("skipped: unshare --net is not permitted")
+        sys.exit(SKIPPED)
+    code, _, err = run("-n", "2", CLIENT, "twice")
+    equal(code, 0, err)
+    equal(err.count("rmarun refuses this process as a rank"), 2)
 
 
 def program_numbers():

@@ -107,6 +107,48 @@ def host_names(job):
     job.passes(3, rank_prefix=prefix)
 
 
+def network_namespaces(job):
+    """Ranks in network namespaces of their own meet at files of rmarun's directory: all of them, and one."""
+    prefix = ["unshare", "--net"]
+    if not works(*prefix, "true"):
+        skip("unshare --net is not permitted")
+    job.passes(3, rank_prefix=prefix)
+    job.passes(3, rank_prefix=["sh", "-c", f'[ "$PMIX_RANK" = 1 ] || exec "$@"; exec {" ".join(prefix)} "$@"', "sh"])
+
+
+def root_in_user_namespaces(job):
+    """The ranks' user is 0 in namespaces of their own, with and without network namespaces beside them."""
+    user = as_a_user()
+    for prefix in ["unshare", "--user", "--map-root-user"], ["unshare", "--user", "--map-root-user", "--net"]:
+        if not works(*user, *prefix, "true"):
+            skip("unshare --user is not permitted")
+        job.passes(3, user=user, rank_prefix=prefix)
+
+
+def no_way(job):
+    """Ranks that do not see rmarun's directory: one that cannot reach rmarun at all, and one that cannot meet the others."""
+    hide = 'mount -t tmpfs none "${RMARUN_DIRECTORY%/*}" && exec "$@"'
+    if not works("unshare", "--net", "--mount", "true"):
+        skip("unshare --net --mount is not permitted")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TMPDIR"] = folder
+        alone = ["unshare", "--net", "--mount", "sh", "-c", hide, "sh"]
+        done = job.run(2, rank_prefix=alone)
+        refused(done, "RMA_ERR_LAUNCH", "does not reach rmarun", "network namespace", "see the directory", folder)
+        apart = ["sh", "-c", '[ "$PMIX_RANK" = 1 ] || exec unshare --net "$@"; '
+                 f"exec unshare --mount sh -c '{hide}' sh " + '"$@"', "sh"]
+        done = job.run(2, rank_prefix=apart)
+        refused(done, "only 1 of the 2 ranks of this host can share memory", "network namespaces", "see the directory")
+
+
+def refused(done, *words):
+    if done.returncode == 0 or "tests on" in done.stdout:
+        sys.exit(f"FAILED: exit code {done.returncode}")
+    for word in words:
+        if word not in done.stderr:
+            sys.exit(f"FAILED: '{word}' is not in the text")
+
+
 def few_addresses(job):
     for ranks, kilobytes in (4, 1 << 20), (2, 2 << 20), (16, 4 << 20):
         job.passes(ranks, limits=f"ulimit -v {kilobytes}")

@@ -10,11 +10,12 @@
 namespace rmarun {
 namespace {
 
-/// Descriptors for each rank: its stdout, its stderr, and its connection to the PMIx server.
-constexpr rlim_t kPerRank = 3;
-/// Descriptors of rmarun and of the PMIx server in it (9 with version 4.2), those that are open only while a
-/// rank starts (6), and as many spare ones.
-constexpr rlim_t kOwn = 30;
+/// Descriptors for each rank: its stdout, its stderr, its connection to the server of ranks, and that to the
+/// PMIx server if it uses PMIx besides.
+constexpr rlim_t kPerRank = 4;
+/// Descriptors of rmarun (12) and of the PMIx server in it (9 with version 4.2), those that are open only
+/// while a rank starts (6), and some spare ones.
+constexpr rlim_t kOwn = 34;
 
 rlim_t open_now() {
   std::error_code error;

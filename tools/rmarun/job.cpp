@@ -23,6 +23,7 @@
 #include "rmarun/preparation.hpp"
 #include "rmarun/process_heap.hpp"
 #include "rmarun/processes.hpp"
+#include "rmarun/rank_server.hpp"
 #include "rmarun/signals.hpp"
 #include "rmarun/spawn.hpp"
 #include "rmarun/verdict.hpp"
@@ -78,6 +79,7 @@ class Job {
     auto prepared = preparation_.take();
     if (!prepared.ok()) return fail(kExitFailure, prepared.status().text());
     server_ = prepared.value().server;
+    rank_server_ = prepared.value().ranks;
     const auto& cores = prepared.value().cores;
     const std::vector<int> programs = options_.programs_of_ranks();
     waits_.make(directory_, programs.size(),
@@ -285,6 +287,7 @@ class Job {
     children_gone_ = pid < 0;
     failures_.note(ended);
     look_at_server();
+    for (const Ended& each : ended) rank_server_->note_end(static_cast<int>(each.rank));
   }
 
   const Options& options_;
@@ -292,7 +295,8 @@ class Job {
   const rlimit descriptors_;
   const std::string directory_;
   Preparation preparation_;
-  PmixServer* server_ = nullptr;  ///< null until the ranks start
+  PmixServer* server_ = nullptr;       ///< null until the ranks start
+  RankServer* rank_server_ = nullptr;  ///< null until the ranks start
   Descriptor signals_;
   Forwarder forwarder_;
   SignalPasser passer_{::getppid()};

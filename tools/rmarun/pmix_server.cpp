@@ -7,10 +7,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -19,9 +17,6 @@
 namespace rmarun {
 
 namespace {
-
-/// The name that a process of librma publishes when it leaves (src/bootstrap/goodbye.cpp).
-constexpr const char* kGoodbye = "rma.left";
 
 rma::Status failure(const char* what, pmix_status_t code) {
   return {RMA_ERR_LAUNCH, fmt::format("{} failed: {} ({})", what, PMIx_Error_string(code), code)};
@@ -82,27 +77,6 @@ void on_lost(size_t /*handler*/, pmix_status_t /*status*/, const pmix_proc_t* so
   if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cookie);
 }
 
-/// The server of this process. PMIx hands it to most callbacks, but not to those of publications.
-std::atomic<PmixServer*> the_server{nullptr};
-
-/// librma's processes say goodbye so while they stay connected (src/bootstrap/goodbye.hpp). rmarun offers no
-/// other publication.
-pmix_status_t on_publish(const pmix_proc_t* proc, const pmix_info_t infos[], size_t ninfo,
-                         pmix_op_cbfunc_t /*done*/, void* /*cookie*/) {
-  if (ninfo == 0 || !PMIX_CHECK_KEY(&infos[0], kGoodbye)) return PMIX_ERR_NOT_SUPPORTED;
-  note(the_server.load(std::memory_order_acquire), *proc, Stage::kLeft);  // pairs with the release in start()
-  return PMIX_OPERATION_SUCCEEDED;
-}
-
-pmix_status_t on_unpublish(const pmix_proc_t* proc, char** names, const pmix_info_t /*infos*/[],
-                           size_t /*ninfo*/, pmix_op_cbfunc_t /*done*/, void* /*cookie*/) {
-  if (names == nullptr || names[0] == nullptr || std::strcmp(names[0], kGoodbye) != 0)
-    return PMIX_ERR_NOT_SUPPORTED;
-  note(the_server.load(std::memory_order_acquire), *proc,
-       Stage::kJoined);  // pairs with the release in start()
-  return PMIX_OPERATION_SUCCEEDED;
-}
-
 /// Answers requests for data of ranks on other hosts. There are none.
 pmix_status_t on_direct_modex(const pmix_proc_t* /*proc*/, const pmix_info_t* /*info*/, size_t /*ninfo*/,
                               pmix_modex_cbfunc_t /*done*/, void* /*cookie*/) {
@@ -117,8 +91,6 @@ pmix_server_module_t& callbacks() {
     m.abort = on_abort;
     m.fence_nb = on_fence;
     m.direct_modex = on_direct_modex;
-    m.publish = on_publish;
-    m.unpublish = on_unpublish;
     return m;
   }();
   return module;
@@ -189,10 +161,9 @@ rma::Result<PmixServer*> PmixServer::start(const std::vector<int>& programs, con
   Descriptor wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wakeup.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
   server.reports_.emplace(static_cast<int>(programs.size()), std::move(wakeup));
-  the_server.store(&server, std::memory_order_release);  // pairs with the acquires of PMIx's thread
 
-  // The directory's random name makes the job's name unique on this host, too. librma knows by the word
-  // rmarun that this server takes its goodbyes (src/bootstrap/goodbye.cpp).
+  // The directory's random name makes the job's name unique on this host, too. librma knows by it that rmarun
+  // has started the job (src/bootstrap/rmarun_bootstrap.cpp).
   server.job_ = fmt::format("{}-{}", host_name(), directory.substr(directory.rfind('/') + 1));
   InfoList infos;
   infos.add(PMIX_SERVER_NSPACE, "server-" + server.job_);

@@ -26,11 +26,15 @@ rma::Result<Prepared> prepare(const std::vector<int>& programs, Bind bind, const
   auto server = PmixServer::start(programs, directory);
   if (!server.ok()) return std::move(server).status();
   prepared.server = server.value();
+  auto ranks = RankServer::start(programs, directory, prepared.server->reports());
+  if (!ranks.ok()) return std::move(ranks).status();
+  prepared.ranks = ranks.value();
   prepared.environments.reserve(programs.size());
   for (size_t rank = 0; rank < programs.size(); ++rank) {
     auto environment = prepared.server->environment_of(static_cast<int>(rank));
     if (!environment.ok()) return std::move(environment).status();
     prepared.environments.push_back(std::move(environment).value());
+    prepared.environments.back().push_back(prepared.ranks->assignment());
   }
   return prepared;
 }

@@ -8,6 +8,7 @@
 
 #include "rmarun/options.hpp"
 #include "rmarun/pmix_server.hpp"
+#include "rmarun/rank_server.hpp"
 #include "rmarun/spawn.hpp"
 #include "util/status.hpp"
 
@@ -17,7 +18,8 @@ namespace rmarun {
 /// again; only PMIx calls back.
 struct Prepared {
   PmixServer* server = nullptr;
-  std::vector<std::vector<std::string>> environments;  ///< by rank: the variables of its PMIx client
+  RankServer* ranks = nullptr;
+  std::vector<std::vector<std::string>> environments;  ///< by rank: what it needs to reach the two servers
   std::vector<cpu_set_t> cores;                        ///< empty if ranks are not bound
 };
 

@@ -7,24 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "util/system/descriptor.hpp"
+
 namespace rmarun {
 
-/// A file descriptor. The destructor closes it.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor() { reset(); }
-
-  [[nodiscard]] int get() const noexcept { return descriptor_; }
-  [[nodiscard]] bool open() const noexcept { return descriptor_ >= 0; }
-  void reset() noexcept;
-
- private:
-  int descriptor_ = -1;
-};
+using rma::Descriptor;
 
 /// The description of a rank to start.
 struct SpawnRequest {

@@ -36,7 +36,7 @@ Job::Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, std::un
     : settings_(settings),
       wait_policy_(wait_policy_for(settings, bootstrap->local_ranks().size())),
       bootstrap_(std::move(bootstrap)),
-      host_(bootstrap_->rank(), bootstrap_->local_ranks()),
+      host_(bootstrap_->rank(), bootstrap_->local_ranks(), bootstrap_->meeting_directory()),
       cards_(*bootstrap_),
       memory_(std::move(memory)),
       mapped_(static_cast<std::size_t>(bootstrap_->size())),
@@ -103,8 +103,9 @@ Status Job::open_rails() {
   const bool needed = static_cast<std::size_t>(size()) > mapped;
   if (settings_.network == NetworkSetting::off && needed) {
     return {RMA_ERR_SETTING, text("{} of the {} ranks cannot be mapped here, and RMA_NETWORK=off leaves no "
-                                  "other way to them",
-                                  static_cast<std::size_t>(size()) - mapped, size())};
+                                  "other way to them{}{}",
+                                  static_cast<std::size_t>(size()) - mapped, size(),
+                                  bootstrap_->apart().empty() ? "" : ": ", bootstrap_->apart())};
   }
   const bool forced =
       settings_.network != NetworkSetting::automatic && settings_.network != NetworkSetting::off;
@@ -113,7 +114,10 @@ Status Job::open_rails() {
                                        .network = forced || needed,
                                        .locals = mapped > 1 ? local_ranks() : std::vector<int>(),
                                        .host = &host_});
-  if (!rails.ok()) return std::move(rails).status();
+  if (!rails.ok()) {
+    return bootstrap_->apart().empty() ? std::move(rails).status()
+                                       : std::move(rails).status().within(bootstrap_->apart());
+  }
   rails_ = std::move(rails).value();
   if (rails_->has_local()) {
     const std::span<const std::byte> card = (*rails_)[kLocalRail].card();

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "util/log.hpp"
 #include "util/system/network_namespace.hpp"
 #include "util/try.hpp"
+#include "util/system/unix_socket.hpp"
 
 namespace rma::transport {
 namespace {
@@ -32,31 +32,6 @@ union Room {
   cmsghdr header;
   std::array<std::byte, CMSG_SPACE(kHanded * sizeof(int))> bytes;
 };
-
-Descriptor connect_to(const HostCard& card) {
-  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
-  const std::size_t name = strnlen(card.name.data(), card.name.size());
-  std::memcpy(address.sun_path + 1, card.name.data(), name);
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name);
-  Descriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!made.open()) return made;
-  while (::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0) {
-    if (errno == EINTR) continue;
-    const int error = errno;
-    made = Descriptor();
-    errno = error;
-    return made;
-  }
-  return made;
-}
-
-/// Returns who is at the other end; as this process's user and PID namespaces see it.
-ucred other_end(const Descriptor& socket) {
-  ucred who = {.pid = 0, .uid = static_cast<uid_t>(-1), .gid = static_cast<gid_t>(-1)};
-  socklen_t bytes = sizeof who;
-  static_cast<void>(::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &bytes));
-  return who;
-}
 
 Status no_descriptors() {
   return {RMA_ERR_NO_MEMORY,
@@ -114,13 +89,14 @@ Status HostMeeting::run() {
 Status HostMeeting::call_next() {
   for (; next_ < partners_.size() && calls_ < kCallsAtOnce; ++next_) {
     if (partners_[next_].rank > self_.rank) continue;
-    Descriptor made = connect_to(partners_[next_].card);
+    Descriptor made = connect_to(name_of(partners_[next_]), SOCK_NONBLOCK);
     if (!made.open()) {
       switch (errno) {
         case EAGAIN:  // too many callers wait there already
           crowded_ = true;
           return {};
         case ECONNREFUSED:
+        case ENOENT:
           return lost(next_);
         case EMFILE:
         case ENFILE:
@@ -239,10 +215,7 @@ Status HostMeeting::hear(Connection& connection) {
   message.msg_iovlen = 1;
   message.msg_control = &room;
   message.msg_controllen = sizeof room;
-  ssize_t bytes = 0;
-  do {
-    bytes = ::recvmsg(connection.socket.get(), &message, MSG_CMSG_CLOEXEC);
-  } while (bytes < 0 && errno == EINTR);
+  const ssize_t bytes = receive_message(connection.socket, message, MSG_CMSG_CLOEXEC);
   if (bytes < 0 && errno == EAGAIN) return {};
   if (bytes <= 0) {
     connection.over = true;  // the other end has closed the connection
@@ -312,17 +285,24 @@ Status HostMeeting::refuse(Connection& connection, Status why) {
   return {};
 }
 
+SocketName HostMeeting::name_of(const HostPeers::Partner& partner) const {
+  const auto& name = partner.card.name;
+  return self_.directory.empty() ? SocketName::abstract({name.data(), strnlen(name.data(), name.size())})
+                                 : SocketName::file(meeting_file(self_.directory, partner.rank));
+}
+
 Status HostMeeting::look_for_ended() const {
   for (std::size_t partner = 0; partner < partners_.size(); ++partner) {
     if (done_[partner] || partners_[partner].rank < self_.rank) continue;
-    if (!connect_to(partners_[partner].card).open() && errno == ECONNREFUSED) return lost(partner);
+    if (connect_to(name_of(partners_[partner]), SOCK_NONBLOCK).open()) continue;
+    if (errno == ECONNREFUSED || errno == ENOENT) return lost(partner);
   }
   return {};
 }
 
 Status HostMeeting::lost(std::size_t partner) const {
   const auto [rank, card] = partners_[partner];
-  if (card.network != self_.card.network) {
+  if (card.network != self_.card.network && self_.directory.empty()) {
     return {
         RMA_ERR_SYSTEM,
         fmt::format("rank {} is on this host in another network namespace, where this process cannot ask it "

@@ -6,10 +6,12 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "transport/shm/host_peers.hpp"
 #include "util/status.hpp"
+#include "util/system/unix_socket.hpp"
 
 namespace rma::transport {
 
@@ -28,6 +30,7 @@ class HostMeeting {
     int socket;  ///< listens
     const HostCard& card;
     const std::array<int, kHanded>& files;  ///< -1 for what it does not hand over
+    const std::string& directory;           ///< of the sockets' files; empty: they have abstract names
   };
   /// What a process says in front of its descriptors. This is a wire format.
   struct Words {
@@ -68,6 +71,7 @@ class HostMeeting {
   /// Ends a connection over which something came that does not belong here. That is a failure if a partner
   /// must be at its other end.
   [[nodiscard]] Status refuse(Connection& connection, Status why);
+  [[nodiscard]] SocketName name_of(const HostPeers::Partner& partner) const;
   /// Fails if a partner that has not called yet has ended.
   [[nodiscard]] Status look_for_ended() const;
   [[nodiscard]] Status lost(std::size_t partner) const;

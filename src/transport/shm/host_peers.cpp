@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,11 +19,10 @@
 #include "util/log.hpp"
 #include "util/system/network_namespace.hpp"
 #include "util/try.hpp"
+#include "util/system/unix_socket.hpp"
 
 namespace rma::transport {
 namespace {
-
-constexpr int kBacklog = 4096;
 
 /// Raises the soft limit on descriptors by those that this process takes for `processes` others, so that the
 /// program has as many for itself as before.
@@ -38,26 +37,46 @@ void raise_descriptor_limit(std::size_t processes) {
 
 }  // namespace
 
-HostPeers::HostPeers(int rank, const std::vector<int>& locals)
-    : rank_(rank), locals_(locals), entries_(locals.size()) {
+std::string meeting_file(const std::string& directory, int rank) {
+  return fmt::format("{}/meet.{}", directory, rank);
+}
+
+HostPeers::HostPeers(int rank, const std::vector<int>& locals, std::string directory)
+    : rank_(rank), locals_(locals), directory_(std::move(directory)), entries_(locals.size()) {
   offered_.fill(-1);
 }
 
 Status HostPeers::open() {
   raise_descriptor_limit(locals_.size());
-  socket_ = Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // An address without a name makes the system choose an abstract one, which no other socket has.
-  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
-  socklen_t bytes = sizeof address;
-  if (!socket_.open() ||
-      bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address.sun_family) != 0 ||
-      listen(socket_.get(), kBacklog) != 0 ||
-      getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &bytes) != 0) {
-    return system_failure(RMA_ERR_SYSTEM, "making the socket at which the ranks of this host meet", errno);
+  SocketName name = SocketName::abstract({});
+  if (directory_.empty()) {
+    // An address without a name makes the system choose an abstract one, which no other socket has.
+    name.bytes = sizeof name.address.sun_family;
+  } else {
+    const std::string file = meeting_file(directory_, rank_);
+    unlink(file.c_str());  // that of an earlier process of this rank
+    name = SocketName::file(file);
   }
-  const std::size_t name = bytes - offsetof(sockaddr_un, sun_path) - 1;
-  if (name >= card_.name.size()) return {RMA_ERR_SYSTEM, "the system chose a long name for a socket"};
-  std::memcpy(card_.name.data(), address.sun_path + 1, name);
+  socket_ = listen_at(name);
+  if (!socket_.open()) {
+    return system_failure(
+        RMA_ERR_SYSTEM,
+        directory_.empty()
+            ? "making the socket at which the ranks of this host meet"
+            : fmt::format("making the socket {}, at which the ranks of this host meet that have "
+                          "network namespaces of their own",
+                          meeting_file(directory_, rank_)),
+        errno);
+  }
+  if (directory_.empty()) {
+    name.bytes = sizeof name.address;
+    if (getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&name.address), &name.bytes) != 0) {
+      return system_failure(RMA_ERR_SYSTEM, "getsockname", errno);
+    }
+    const std::size_t length = name.bytes - offsetof(sockaddr_un, sun_path) - 1;
+    if (length >= card_.name.size()) return {RMA_ERR_SYSTEM, "the system chose a long name for a socket"};
+    std::memcpy(card_.name.data(), name.address.sun_path + 1, length);
+  }
   if (getrandom(card_.secret.data(), sizeof card_.secret, 0) != sizeof card_.secret) {
     return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
   }
@@ -82,13 +101,16 @@ Status HostPeers::meet(std::span<const Partner> partners, const Use& use) {
   const Descriptor socket = std::move(socket_);
   RMA_TRY(add_self());
   if (partners.empty()) return {};
-  HostMeeting meeting({.rank = rank_, .socket = socket.get(), .card = card_, .files = offered_}, partners,
-                      [&](int rank, HostPeer peer) {
-                        RMA_TRY(use(rank, peer));
-                        add(rank, std::move(peer));
-                        return Status();
-                      });
-  return meeting.run();
+  HostMeeting meeting(
+      {.rank = rank_, .socket = socket.get(), .card = card_, .files = offered_, .directory = directory_},
+      partners, [&](int rank, HostPeer peer) {
+        RMA_TRY(use(rank, peer));
+        add(rank, std::move(peer));
+        return Status();
+      });
+  Status met = meeting.run();
+  if (!directory_.empty()) unlink(meeting_file(directory_, rank_).c_str());
+  return met;
 }
 
 Status HostPeers::add_self() {

@@ -8,9 +8,10 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "transport/shm/descriptor.hpp"
+#include "util/system/descriptor.hpp"
 #include "util/status.hpp"
 
 // How the processes of a host get at each other's memory. Each hands the others descriptors of it, over UNIX
@@ -46,8 +47,8 @@ struct FileIdentity {
 /// part of the process's card.
 struct HostCard {
   std::array<std::uint64_t, 2> secret = {};  ///< drawn at random; zeros if the process hands over nothing
-  std::array<char, 16> name = {};            ///< the abstract name of its socket, without the zero in front
-  std::uint64_t network = 0;  ///< its network namespace, in which the name is valid; 0: unknown
+  std::array<char, 16> name = {};  ///< the abstract name of its socket, without the zero in front; or none
+  std::uint64_t network = 0;       ///< its network namespace, in which the name is valid; 0: unknown
   std::array<FileIdentity, kHanded> files = {};
 
   bool operator==(const HostCard&) const = default;
@@ -69,6 +70,9 @@ struct HostPeer {
   }
 };
 
+/// Returns the file of the socket at which a rank meets the others.
+[[nodiscard]] std::string meeting_file(const std::string& directory, int rank);
+
 /// The processes of this host: what this one hands to the others, and what it has got from them.
 ///
 /// offer() and meet() are called by one thread. find() and ended() are thread-safe.
@@ -81,7 +85,9 @@ class HostPeers {
 
   /// @param rank  this process's rank
   /// @param locals  the ranks of the processes of this host, ascending
-  HostPeers(int rank, const std::vector<int>& locals);
+  /// @param directory  where they make the files of their sockets, if they are not all in one network
+  ///        namespace; empty if they are, and meet at abstract names
+  HostPeers(int rank, const std::vector<int>& locals, std::string directory = {});
   HostPeers(const HostPeers&) = delete;
   HostPeers& operator=(const HostPeers&) = delete;
 
@@ -120,6 +126,7 @@ class HostPeers {
 
   const int rank_;
   const std::vector<int> locals_;
+  const std::string directory_;
   mutable std::vector<Entry> entries_;  ///< in the order of locals_
   Descriptor socket_;
   Descriptor process_;  ///< this process's pidfd

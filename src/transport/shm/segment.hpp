@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "transport/shm/descriptor.hpp"
+#include "util/system/descriptor.hpp"
 #include "transport/shm/message_queue.hpp"
 #include "transport/transport.hpp"
 #include "util/status.hpp"

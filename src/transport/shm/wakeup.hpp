@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/shm/descriptor.hpp"
+#include "util/system/descriptor.hpp"
 #include "util/status.hpp"
 
 namespace rma::transport {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace rma::transport {
+namespace rma {
 
 /// Owns a file descriptor.
 class Descriptor {
@@ -23,9 +23,11 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] bool open() const { return fd_ >= 0; }
+  void reset() noexcept { *this = Descriptor(); }
+  [[nodiscard]] int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_ = -1;
 };
 
-}  // namespace rma::transport
+}  // namespace rma

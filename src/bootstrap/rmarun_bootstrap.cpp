@@ -1,0 +1,228 @@
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "bootstrap/backends.hpp"
+#include "util/system/rank_calls.hpp"
+#include "util/system/interruptions.hpp"
+#include "util/system/network_namespace.hpp"
+#include "util/try.hpp"
+#include "util/system/unix_socket.hpp"
+#include "util/waiting/long_wait.hpp"
+
+namespace rma {
+namespace {
+
+/// How many milliseconds a rank that leaves waits for rmarun's answer.
+constexpr int kPatience = 2000;
+
+/// Connects to rmarun. The text of a failure says which namespace or mount keeps this process from it.
+Result<Descriptor> reach_rmarun(const std::string& directory) {
+  const std::string file = directory + "/" + kLauncherSocket;
+  Descriptor made = connect_to(SocketName::file(file));
+  const int by_file = errno;
+  if (!made.open()) made = connect_to(SocketName::abstract(directory.substr(directory.rfind('/') + 1)));
+  if (!made.open()) {
+    return Status(
+        RMA_ERR_LAUNCH,
+        fmt::format(
+            "this process does not reach rmarun, which started it: not at the socket {} ({}), and not at "
+            "its abstract name ({}), which is valid only in rmarun's network namespace. Let the process "
+            "see the directory {} (containers: bind it; TMPDIR of rmarun names another place for it), or "
+            "run it in rmarun's network namespace (containers: with the host's network)",
+            file, std::strerror(by_file), std::strerror(errno), directory));
+  }
+  if (const ucred who = other_end(made); who.uid != ::geteuid()) {
+    return Status(RMA_ERR_LAUNCH,
+                  fmt::format("rmarun runs as user {} and this process as user {}, as this process "
+                              "sees them: both must be of one user",
+                              who.uid, ::geteuid()));
+  }
+  return made;
+}
+
+Status rmarun_is_gone() {
+  return {RMA_ERR_LAUNCH, "rmarun, which started this process, is not there any more"};
+}
+
+/// An answer of rmarun, and what follows its first words.
+struct Answer {
+  RankWords words;
+  std::vector<std::byte> message;
+  [[nodiscard]] std::span<const std::byte> body() const { return std::span(message).subspan(sizeof words); }
+};
+
+Result<Answer> hear(const Descriptor& socket, RankCall asked) {
+  Answer answer;
+  if (receive_call(socket, answer.message) <= 0) return rmarun_is_gone();
+  std::span<const std::byte> rest(answer.message);
+  if (!take_front(rest, answer.words) || answer.words.magic != RankWords::kMagic) {
+    return Status(RMA_ERR_VERSION, "rmarun is of another version of librma than this process");
+  }
+  if (answer.words.call == RankCall::gone) {
+    return Status(RMA_ERR_LAUNCH, fmt::format("rank {} has ended, or has left the job", answer.words.rank));
+  }
+  if (answer.words.call != asked) return Status(RMA_ERR_LAUNCH, "rmarun refuses this process as a rank");
+  return answer;
+}
+
+class RmarunBootstrap final : public Bootstrap {
+ public:
+  RmarunBootstrap(JobInfo info, Descriptor socket, std::string directory)
+      : Bootstrap(std::move(info)), socket_(std::move(socket)), directory_(std::move(directory)) {
+    show_waits_of(rank(), job_id());
+  }
+  ~RmarunBootstrap() override {
+    show_no_waits();
+    // A forked child has its parent's connection, which it must not use.
+    if (owner_ != ::getpid() || !tell(RankCall::leave).ok()) return;
+    // Until rmarun knows. One that is stopped or slow reads it later, before the connection's end.
+    pollfd answer = {.fd = socket_.get(), .events = POLLIN, .revents = 0};
+    static_cast<void>(uninterrupted([&] { return ::poll(&answer, 1, kPatience); }));
+  }
+  RmarunBootstrap(const RmarunBootstrap&) = delete;
+  RmarunBootstrap& operator=(const RmarunBootstrap&) = delete;
+
+  /// Learns which ranks this one can share memory with. Collective over the job.
+  Status gather() {
+    auto answer = meet(RankCall::gather);
+    if (!answer.ok()) return std::move(answer).status();
+    std::span<const std::byte> rest = answer->body();
+    RankGroup group;
+    std::vector<int> ranks;
+    bool good = take_front(rest, group);
+    for (std::int32_t rank = 0; take_front(rest, rank);) {
+      good = good && rank >= 0 && rank < size() && (ranks.empty() || ranks.back() < rank);
+      ranks.push_back(rank);
+    }
+    if (!good || !std::ranges::binary_search(ranks, rank())) {
+      return {RMA_ERR_LAUNCH, "rmarun gives no usable list of the ranks on this host"};
+    }
+    if (group.by_file != 0) info().meeting_directory = directory_;
+    if (ranks.size() < static_cast<std::size_t>(size())) {
+      info().apart = fmt::format(
+          "only {} of the {} ranks of this host can share memory, because the others have network namespaces "
+          "of "
+          "their own and they, or this one, do not see the directory {} of rmarun. Let all ranks see it "
+          "(containers: bind it; TMPDIR of rmarun names another place for it), or run them in one network "
+          "namespace",
+          ranks.size(), size(), directory_);
+    }
+    info().local_ranks = std::move(ranks);
+    return {};
+  }
+
+  Status publish(std::span<const std::byte> card) override { return tell(RankCall::publish, card); }
+
+  Status fence() override {
+    auto answer = meet(RankCall::meet);
+    return answer.ok() ? Status() : std::move(answer).status();
+  }
+
+  Result<std::vector<std::byte>> card_of(int rank) override {
+    if (rank < 0 || rank >= size()) {
+      return Status(RMA_ERR_RANK, fmt::format("no rank {} in a job of {}", rank, size()));
+    }
+    if (!send_call(socket_, {.call = RankCall::card, .rank = rank})) return rmarun_is_gone();
+    auto answer = hear(socket_, RankCall::card);
+    if (!answer.ok()) return std::move(answer).status().within(fmt::format("the card of rank {}", rank));
+    return std::vector<std::byte>(answer->body().begin(), answer->body().end());
+  }
+
+  [[noreturn]] void abort(int exit_code, std::string_view text) override {
+    print_last_words(text);
+    // Another thread may wait for an answer at the first connection.
+    if (const auto asking = reach_rmarun(directory_); asking.ok()) {
+      const RankWords words = {.call = RankCall::abort, .rank = rank(), .number = exit_code};
+      std::vector<std::byte> nothing;
+      if (send_call(asking.value(), words)) static_cast<void>(receive_call(asking.value(), nothing));
+    }
+    std::_Exit(exit_code);
+  }
+
+ private:
+  Status tell(RankCall what, std::span<const std::byte> body = {}) {
+    return send_call(socket_, {.call = what, .rank = rank()}, body) ? Status() : rmarun_is_gone();
+  }
+
+  /// Asks what rmarun answers when all ranks have asked it.
+  Result<Answer> meet(RankCall what) {
+    const auto describe = [this](WaitNote& note) {
+      note.call = "the meeting of all ranks";
+      note.about = "all ranks";
+      note.meeting = meetings_ << 32U | std::uint32_t{1};
+      note.exact = true;
+      for (int other = 0; other < size(); ++other) {
+        if (other != rank()) note.ranks.push_back(other);
+      }
+    };
+    ++meetings_;
+    RMA_TRY(tell(what));
+    DescribedWait waiting(describe);
+    constexpr int kPause = static_cast<int>(kLongWait / 1'000'000);
+    pollfd event = {.fd = socket_.get(), .events = POLLIN, .revents = 0};
+    while (::poll(&event, 1, waiting.pending() ? kPause : -1) <= 0) waiting.slept();
+    return hear(socket_, what);
+  }
+
+  Descriptor socket_;
+  const std::string directory_;
+  const pid_t owner_ = ::getpid();
+  std::uint64_t meetings_ = 0;
+};
+
+RankSite site_of_this_process(const std::string& directory) {
+  RankSite site = {.network = network_namespace()};
+  struct stat about {};
+  if (::stat(directory.c_str(), &about) == 0) {
+    site.directory_device = about.st_dev;
+    site.directory_inode = about.st_ino;
+  }
+  return site;
+}
+
+}  // namespace
+
+std::string rmarun_directory(std::string_view job) {
+  const char* const value = std::getenv(kLauncherDirectory);
+  if (value == nullptr) return {};
+  // Another launcher that a rank has started hands the variable on. Its job has another name.
+  std::string directory(value);
+  const std::size_t name = directory.rfind('/');
+  return name != std::string::npos && job.ends_with(directory.substr(name + 1)) ? directory : std::string();
+}
+
+Result<std::unique_ptr<Bootstrap>> open_rmarun_bootstrap(const std::string& directory, const char* job,
+                                                         std::string_view rank) {
+  RankWords words = {.call = RankCall::join};
+  if (const auto [end, error] = std::from_chars(rank.data(), rank.data() + rank.size(), words.rank);
+      error != std::errc() || end != rank.data() + rank.size()) {
+    return Status(RMA_ERR_LAUNCH, fmt::format("PMIX_RANK={} in the environment is no rank", rank));
+  }
+  auto socket = reach_rmarun(directory);
+  if (!socket.ok()) return std::move(socket).status();
+  const RankSite site = site_of_this_process(directory);
+  if (!send_call(socket.value(), words, bytes_of(site))) return rmarun_is_gone();
+  auto answer = hear(socket.value(), RankCall::join);
+  if (!answer.ok()) return std::move(answer).status();
+  if (answer->words.number <= words.rank) return Status(RMA_ERR_LAUNCH, "rmarun gives no usable job size");
+  std::unique_ptr<RmarunBootstrap> opened(new RmarunBootstrap({.rank = words.rank,
+                                                               .size = answer->words.number,
+                                                               .program = answer->words.program,
+                                                               .local_ranks = {words.rank},
+                                                               .job_id = job},
+                                                              std::move(socket).value(), directory));
+  RMA_TRY(opened->gather());
+  return std::unique_ptr<Bootstrap>(std::move(opened));
+}
+
+}  // namespace rma

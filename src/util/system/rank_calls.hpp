@@ -1,0 +1,82 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "util/system/descriptor.hpp"
+
+// What a rank and rmarun say to each other while the job starts and ends, over a UNIX socket that keeps
+// messages apart. rmarun listens at a file of its directory, which ranks in other network namespaces reach
+// too, and at an abstract name, which ranks reach that do not see the file. The system says whose process a
+// rank is, in rmarun's user namespace (SO_PEERCRED).
+
+namespace rma {
+
+/// The variable that names rmarun's directory to the ranks. The last part of the path is a random name, which
+/// is also the abstract name, and the end of the job's name.
+inline constexpr const char* kLauncherDirectory = "RMARUN_DIRECTORY";
+/// The file in that directory.
+inline constexpr const char* kLauncherSocket = "ranks";
+
+enum class RankCall : std::uint32_t {
+  join,     ///< the rank is there: RankSite. rmarun answers with the number of ranks and the rank's program
+  gather,   ///< asks who can share memory with this rank. Answered when all ranks have asked, by RankGroup
+  publish,  ///< the rank's card, without an answer
+  meet,     ///< asks whether all ranks are here. Answered when they are
+  card,     ///< asks for the card of `rank`. Answered with the card
+  leave,    ///< the rank has left the job. Answered, so that however its process ends then disturbs nobody
+  abort,    ///< ends the job, over a connection of its own. rmarun answers by the end of the connection
+  gone,     ///< rmarun's answer to `gather` or `meet` if `rank` cannot come, and to `card` without one
+  refused,  ///< rmarun's answer instead of any other
+};
+
+/// The begin of each message.
+struct RankWords {
+  static constexpr std::uint64_t kMagic = 0x3176'6b6e'6172'6d72;  // "rmrankv1": also the version
+  std::uint64_t magic = kMagic;
+  RankCall call = RankCall::refused;
+  std::int32_t rank = 0;    ///< of the process that asks, or that is asked about
+  std::int32_t number = 0;  ///< join: that of the ranks; abort: the code
+  std::int32_t program = 0;
+};
+
+/// The place where a rank that joins runs.
+struct RankSite {
+  std::uint64_t network = 0;           ///< its network namespace
+  std::uint64_t directory_device = 0;  ///< of rmarun's directory as it sees it; zeros if it does not
+  std::uint64_t directory_inode = 0;
+};
+
+/// rmarun's answer to `gather`. The ranks of the group follow, ascending, of four bytes each.
+struct RankGroup {
+  std::uint32_t by_file = 0;  ///< 1: not all are in one network namespace, so they meet at files
+};
+
+template <typename Value>
+[[nodiscard]] std::span<const std::byte> bytes_of(const Value& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+
+/// Sends a message, whose parts follow each other. Allocates nothing. Returns false, with errno set, if that
+/// failed. `flags` are those of send(2).
+bool send_call(const Descriptor& socket, const RankWords& words, std::span<const std::byte> body = {},
+               std::span<const std::byte> rest = {}, int flags = 0) noexcept;
+/// Receives the next message. Returns its size; 0 if the other end has closed the connection, or sends what
+/// no rank does; -1 with errno set on failure.
+[[nodiscard]] ssize_t receive_call(const Descriptor& socket, std::vector<std::byte>& message);
+
+/// Takes a value from the front of what has arrived. Returns false if it is not whole.
+template <typename Value>
+[[nodiscard]] bool take_front(std::span<const std::byte>& from, Value& value) {
+  if (from.size() < sizeof value) return false;
+  std::memcpy(&value, from.data(), sizeof value);
+  from = from.subspan(sizeof value);
+  return true;
+}
+
+}  // namespace rma

@@ -1,0 +1,232 @@
+#include "rmarun/rank_server.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "util/system/interruptions.hpp"
+#include "util/system/network_namespace.hpp"
+#include "util/system/unix_socket.hpp"
+
+namespace rmarun {
+namespace {
+
+bool is_out_of_descriptors(int error) { return error == EMFILE || error == ENFILE; }
+
+}  // namespace
+
+rma::Result<RankServer*> RankServer::start(const std::vector<int>& programs, const std::string& directory,
+                                           Reports& reports) {
+  static RankServer* server = nullptr;
+  server = new RankServer(directory, reports);
+  for (const int program : programs) server->seats_.push_back({.program = program, .card = {}});
+  server->own_site_.network = rma::network_namespace();
+  struct stat about {};
+  if (::stat(directory.c_str(), &about) == 0) {
+    server->own_site_.directory_device = about.st_dev;
+    server->own_site_.directory_inode = about.st_ino;
+  }
+  server->wakeup_ = rma::Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!server->wakeup_.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+  // One of the two is enough: a long TMPDIR leaves no room for the name of a file in the address of a socket.
+  server->by_file_ = rma::listen_at(rma::SocketName::file(directory + "/" + rma::kLauncherSocket));
+  server->by_name_ = rma::listen_at(rma::SocketName::abstract(directory.substr(directory.rfind('/') + 1)));
+  if (!server->by_file_.open() && !server->by_name_.open())
+    return rma::system_failure(RMA_ERR_SYSTEM, "making the socket at which the ranks reach rmarun", errno);
+  try {
+    std::thread([] { server->run(); }).detach();
+  } catch (const std::system_error& error) {
+    return rma::system_failure(RMA_ERR_SYSTEM, "cannot start a thread", error.code().value());
+  }
+  return server;
+}
+
+std::string RankServer::assignment() const {
+  return fmt::format("{}={}", rma::kLauncherDirectory, directory_);
+}
+
+void RankServer::note_end(int rank) {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_.push_back(rank);
+  }
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof one);
+}
+
+void RankServer::run() {
+  std::vector<pollfd> events;
+  while (true) {
+    const int may_accept = full_ ? 0 : POLLIN;
+    events.assign({{wakeup_.get(), POLLIN, 0},
+                   {by_file_.get(), static_cast<short>(may_accept), 0},
+                   {by_name_.get(), static_cast<short>(may_accept), 0}});
+    for (const Caller& caller : callers_) events.push_back({caller.socket->get(), POLLIN, 0});
+    static_cast<void>(rma::uninterrupted([&] { return ::poll(events.data(), events.size(), -1); }));
+    // A rank's next process calls after the one before has left. So nobody is heard who was accepted after
+    // the poll, and the older one of two callers is heard first.
+    for (Caller& caller : callers_) serve(caller);
+    if (std::erase_if(callers_, [](const Caller& caller) { return caller.over; }) > 0) full_ = false;
+    look_at_ends();
+    accept_all(by_file_);
+    accept_all(by_name_);
+  }
+}
+
+void RankServer::look_at_ends() {
+  uint64_t count = 0;
+  if (::read(wakeup_.get(), &count, sizeof count) < 0) return;
+  std::vector<int> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    ended.swap(ended_);
+  }
+  for (const int rank : ended) seats_[static_cast<size_t>(rank)].ended = true;
+  fail_waiters();
+}
+
+void RankServer::accept_all(const rma::Descriptor& listening) {
+  while (listening.open() && !full_) {
+    rma::Descriptor made(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!made.open()) {
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      full_ = is_out_of_descriptors(errno);
+      return;
+    }
+    if (rma::other_end(made).uid != ::geteuid()) continue;
+    callers_.push_back({.socket = std::make_shared<rma::Descriptor>(std::move(made))});
+  }
+}
+
+/// Takes everything that a caller has sent.
+void RankServer::serve(Caller& caller) {
+  std::vector<std::byte> message;
+  while (!caller.over) {
+    const ssize_t bytes = rma::receive_call(*caller.socket, message);
+    if (bytes < 0 && errno == EAGAIN) return;
+    if (bytes <= 0) return end(caller);
+    std::span<const std::byte> body(message);
+    rma::RankWords words;
+    if (!rma::take_front(body, words) || words.magic != rma::RankWords::kMagic) {
+      answer(caller, {.call = rma::RankCall::refused});
+      return end(caller);
+    }
+    take(caller, words, body);
+  }
+}
+
+void RankServer::take(Caller& caller, const rma::RankWords& words, std::span<const std::byte> body) {
+  using rma::RankCall;
+  const bool exists = words.rank >= 0 && static_cast<size_t>(words.rank) < size();
+  const bool joined = caller.rank >= 0 && !caller.left;
+  if (words.call == RankCall::join && exists && caller.rank < 0) return join(caller, words.rank, body);
+  if (words.call == RankCall::abort && exists) {
+    return reports_.note_abort({words.rank, words.number},
+                               [socket = caller.socket] { ::shutdown(socket->get(), SHUT_RDWR); });
+  }
+  if (words.call == RankCall::card && exists && joined) {
+    const std::vector<std::byte>& card = seats_[static_cast<size_t>(words.rank)].card;
+    const RankCall kind = card.empty() ? RankCall::gone : RankCall::card;
+    return answer(caller, {.call = kind, .rank = words.rank}, card);
+  }
+  if (words.call == RankCall::publish && joined) {
+    seats_[static_cast<size_t>(caller.rank)].card.assign(body.begin(), body.end());
+    return;
+  }
+  if ((words.call == RankCall::gather || words.call == RankCall::meet) && joined)
+    return wait(caller, words.call);
+  if (words.call == RankCall::leave && joined) {
+    caller.left = true;
+    seats_[static_cast<size_t>(caller.rank)].left = true;
+    reports_.note_stage(caller.rank, Stage::kLeft);
+    answer(caller, {.call = RankCall::leave});
+    return fail_waiters();
+  }
+  answer(caller, {.call = RankCall::refused});
+  end(caller);
+}
+
+void RankServer::join(Caller& caller, int rank, std::span<const std::byte> body) {
+  const bool taken = std::ranges::any_of(
+      callers_, [&](const Caller& other) { return other.rank == rank && !other.left && !other.over; });
+  if (taken || !rma::take_front(body, caller.site)) {
+    answer(caller, {.call = rma::RankCall::refused});
+    caller.over = true;
+    return;
+  }
+  caller.rank = rank;
+  Seat& seat = seats_[static_cast<size_t>(rank)];
+  seat.left = false;
+  seat.lost = false;
+  reports_.note_stage(rank, Stage::kJoined);
+  answer(caller, {.call = rma::RankCall::join,
+                  .rank = rank,
+                  .number = static_cast<std::int32_t>(size()),
+                  .program = seat.program});
+}
+
+/// Notes the end of a caller's connection.
+void RankServer::end(Caller& caller) {
+  caller.over = true;
+  if (caller.rank < 0 || caller.left) return;
+  caller.waits_for.reset();
+  seats_[static_cast<size_t>(caller.rank)].lost = true;
+  reports_.note_stage(caller.rank, Stage::kLost);
+  fail_waiters();
+}
+
+void RankServer::wait(Caller& caller, rma::RankCall what) {
+  caller.waits_for = what;
+  fail_waiters();
+  // Each rank has at most one caller that has not left.
+  const auto waiting = static_cast<size_t>(
+      std::ranges::count_if(callers_, [](const Caller& each) { return each.waits_for.has_value(); }));
+  if (waiting < size()) return;
+  if (what == rma::RankCall::gather) return answer_gather();
+  for (Caller& each : callers_) {
+    if (each.waits_for) answer(each, {.call = *std::exchange(each.waits_for, std::nullopt)});
+  }
+}
+
+void RankServer::fail_waiters() {
+  const auto gone = std::ranges::find_if(seats_, &Seat::gone);
+  if (gone == seats_.end()) return;
+  const auto rank = static_cast<int>(gone - seats_.begin());
+  for (Caller& each : callers_) {
+    if (!each.waits_for) continue;
+    each.waits_for.reset();
+    answer(each, {.call = rma::RankCall::gone, .rank = rank});
+  }
+}
+
+void RankServer::answer_gather() {
+  std::vector<rma::RankSite> sites(size());
+  for (const Caller& each : callers_) {
+    if (each.waits_for) sites[static_cast<size_t>(each.rank)] = each.site;
+  }
+  const std::vector<SharingGroup> groups = sharing_groups(sites, own_site_);
+  for (Caller& each : callers_) {
+    if (!each.waits_for) continue;
+    const SharingGroup& group = groups[static_cast<size_t>(each.rank)];
+    const rma::RankGroup head = {.by_file = group.by_file ? 1U : 0U};
+    answer(each, {.call = *std::exchange(each.waits_for, std::nullopt)}, rma::bytes_of(head),
+           std::as_bytes(std::span(group.ranks)));
+  }
+}
+
+/// A rank asks one thing at a time, so there is room for the answer. One that has ended needs none.
+void RankServer::answer(Caller& caller, const rma::RankWords& words, std::span<const std::byte> body,
+                        std::span<const std::byte> rest) {
+  rma::send_call(*caller.socket, words, body, rest, MSG_DONTWAIT);
+}
+
+}  // namespace rmarun

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rmarun/reports.hpp"
+#include "util/system/descriptor.hpp"
+#include "util/system/rank_calls.hpp"
+#include "util/status.hpp"
+
+namespace rmarun {
+
+/// Answers librma's ranks while the job starts and ends (util/system/rank_calls.hpp): it carries their cards, lets
+/// them wait for each other, and finds out which of them can share memory. Ranks that use PMIx without librma
+/// have the PMIx server.
+///
+/// It has a thread of its own, so that the ranks start and end also while rmarun waits for a reader of its
+/// output. Like the PMIx server it is never deleted, and lives until its process leaves by _exit().
+class RankServer {
+ public:
+  /// Starts the server. `programs` has the number of the program of each rank. `reports` lives as long as
+  /// the process.
+  static rma::Result<RankServer*> start(const std::vector<int>& programs, const std::string& directory,
+                                        Reports& reports);
+  RankServer(const RankServer&) = delete;
+  RankServer& operator=(const RankServer&) = delete;
+
+  /// Returns the variable that the ranks need, as NAME=VALUE.
+  [[nodiscard]] std::string assignment() const;
+
+  /// Says that the process that rmarun has started as `rank` has ended, so that nobody waits for it any more.
+  /// Called by another thread.
+  void note_end(int rank);
+
+ private:
+  /// A process that has connected.
+  struct Caller {
+    std::shared_ptr<rma::Descriptor> socket;  ///< an unanswered abort has it too
+    int rank = -1;                            ///< -1 until it has joined
+    rma::RankSite site = {};
+    bool left = false;
+    std::optional<rma::RankCall> waits_for = {};  ///< until all ranks do
+    bool over = false;
+  };
+  /// What is known of a rank.
+  struct Seat {
+    int program = 0;
+    std::vector<std::byte> card;
+    bool left = false;   ///< its last caller has left the job
+    bool ended = false;  ///< its process has ended
+    bool lost = false;   ///< its last caller's connection has ended, and the caller had not left
+    [[nodiscard]] bool gone() const { return lost || (left && ended); }
+  };
+
+  RankServer(std::string directory, Reports& reports) : directory_(std::move(directory)), reports_(reports) {}
+  ~RankServer() = default;
+
+  void run();
+  void look_at_ends();
+  void accept_all(const rma::Descriptor& listening);
+  void serve(Caller& caller);
+  void take(Caller& caller, const rma::RankWords& words, std::span<const std::byte> body);
+  void join(Caller& caller, int rank, std::span<const std::byte> body);
+  void end(Caller& caller);
+  void wait(Caller& caller, rma::RankCall what);
+  /// Says it to all who wait if a rank will not come. One that has ended in another way ends the job.
+  void fail_waiters();
+  void answer_gather();
+  [[nodiscard]] std::size_t size() const { return seats_.size(); }
+  static void answer(Caller& caller, const rma::RankWords& words, std::span<const std::byte> body = {},
+                     std::span<const std::byte> rest = {});
+
+  const std::string directory_;
+  Reports& reports_;
+  rma::RankSite own_site_;
+  rma::Descriptor by_file_;      ///< listens
+  rma::Descriptor by_name_;      ///< listens
+  rma::Descriptor wakeup_;       ///< an eventfd
+  std::vector<Caller> callers_;  ///< oldest first
+  std::vector<Seat> seats_;      ///< by rank
+  bool full_ = false;            ///< there is no descriptor for another caller until one has gone
+  std::mutex mutex_;             ///< guards the next member
+  std::vector<int> ended_;       ///< ranks that have ended, until the server has seen it
+};
+
+/// The sites of all ranks, by rank: returns for each rank those that it can share memory with, itself among
+/// them, and whether these meet at files. `own`: rmarun's.
+struct SharingGroup {
+  bool by_file = false;
+  std::vector<int> ranks;
+};
+[[nodiscard]] std::vector<SharingGroup> sharing_groups(const std::vector<rma::RankSite>& sites,
+                                                       const rma::RankSite& own);
+
+}  // namespace rmarun
