@@ -69,6 +69,9 @@ Status stop(Runtime& runtime) {
     // Ranks take in each other's last messages until all have sent theirs.
     std::optional<FinishingThread> taking_in;
     if (runtime.job->size() > 1) taking_in.emplace(*runtime.messages);
+    if (taking_in && !taking_in->running()) {
+      runtime.job->bootstrap().drive_while_meeting([&messages = *runtime.messages] { messages.take_in(); });
+    }
     return runtime.teams->stop();
   };
   if (Status met = unless_exhausted(meet); status.ok()) status = std::move(met);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,6 +56,10 @@ class Bootstrap {
   /// Makes all published cards readable. Collective over the job.
   virtual Status fence() = 0;
 
+  /// Says what fence() does meanwhile, again and again: for a process without a thread that could do it. A
+  /// bootstrap of the program's own does nothing meanwhile.
+  void drive_while_meeting(std::function<void()> drive) { drive_ = std::move(drive); }
+
   /// Returns the card that `rank` published before the last fence(). Local: it fetches only this card.
   /// RMA_ERR_RANK if there is no such rank, RMA_ERR_LAUNCH if the launcher does not have the card.
   virtual Result<std::vector<std::byte>> card_of(int rank) = 0;
@@ -75,9 +80,15 @@ class Bootstrap {
   };
   explicit Bootstrap(JobInfo info) : info_(std::move(info)) {}
   JobInfo& info() noexcept { return info_; }
+  /// A fence waits so many milliseconds, -1 for any number, and then calls drive().
+  [[nodiscard]] int pause(int otherwise) const { return drive_ ? 1 : otherwise; }
+  void drive() const {
+    if (drive_) drive_();
+  }
 
  private:
   JobInfo info_;
+  std::function<void()> drive_;
 };
 
 /// Finds this process's job by `given`, if that is not null. Otherwise it finds the job by rmarun's socket or

@@ -194,8 +194,12 @@ class PmixBootstrap final : public Bootstrap {
     DescribedWait waiting(describe);
     std::unique_lock lock(meeting.mutex);
     while (!meeting.over) {
-      meeting.changed.wait_for(lock, std::chrono::nanoseconds(kLongWait));
-      if (!meeting.over) waiting.slept();
+      meeting.changed.wait_for(lock, std::chrono::milliseconds(pause(kLongWait / 1'000'000)));
+      if (meeting.over) break;
+      lock.unlock();
+      drive();
+      lock.lock();
+      waiting.slept();
     }
     return meeting.code;
   }

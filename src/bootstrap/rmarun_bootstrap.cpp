@@ -170,7 +170,10 @@ class RmarunBootstrap final : public Bootstrap {
     DescribedWait waiting(describe);
     constexpr int kPause = static_cast<int>(kLongWait / 1'000'000);
     pollfd event = {.fd = socket_.get(), .events = POLLIN, .revents = 0};
-    while (::poll(&event, 1, waiting.pending() ? kPause : -1) <= 0) waiting.slept();
+    while (::poll(&event, 1, pause(waiting.pending() ? kPause : -1)) <= 0) {
+      drive();
+      waiting.slept();
+    }
     return hear(socket_, what);
   }
 

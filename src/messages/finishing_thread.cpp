@@ -1,7 +1,5 @@
 #include "messages/finishing_thread.hpp"
 
-#include "util/log.hpp"
-
 namespace rma {
 
 FinishingThread::FinishingThread(Messages& messages) : messages_(messages) {
@@ -9,9 +7,7 @@ FinishingThread::FinishingThread(Messages& messages) : messages_(messages) {
     auto& thread = *static_cast<FinishingThread*>(self);
     thread.messages_.take_in_until(thread.over_);
   };
-  if (thread_.start("rma-finish", run, this) != 0) {
-    log(LogLevel::warn, "no thread is left to take in messages while this process leaves the job");
-  }
+  static_cast<void>(thread_.start("rma-finish", run, this));
 }
 
 FinishingThread::~FinishingThread() {

@@ -12,9 +12,10 @@ namespace rma {
 /// room here.
 class FinishingThread {
  public:
-  /// Starts the thread. If the system gives no thread, nothing is taken in: ranks that still send then wait
-  /// until the launcher ends the job.
+  /// Starts the thread.
   explicit FinishingThread(Messages& messages);
+  /// Returns whether the system has given a thread. Without one the fence has to take messages in.
+  [[nodiscard]] bool running() const { return thread_.running(); }
   /// Ends the thread.
   ~FinishingThread();
   FinishingThread(const FinishingThread&) = delete;

@@ -155,6 +155,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Takes messages in until `over` is true. The thread that makes it true then calls wake().
   void take_in_until(const std::atomic<bool>& over);
   void wake() { pending_.engine().wake(); }
+  /// Takes in what has come.
+  void take_in() { static_cast<void>(pending_.engine().progress()); }
 
   /// Returns whether another rank may need this one's progress while it waits for something else: a send or
   /// receive is under way, or a message waits for room.

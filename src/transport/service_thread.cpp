@@ -29,7 +29,7 @@ Status ServiceThread::start() {
   if (stop_fd_ < 0) return system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
   const auto main = [](void* service) { static_cast<ServiceThread*>(service)->run(); };
   if (const int error = thread_.start("rma-service", main, this); error != 0) {
-    return system_failure(RMA_ERR_SYSTEM, "starting the service thread", error);
+    return BackgroundThread::refused("starting the service thread", error);
   }
   return {};
 }

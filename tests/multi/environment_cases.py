@@ -171,6 +171,26 @@ def small_limits(job):
     job.passes(3, user=user, limits="ulimit -l 0; ulimit -s 512; ulimit -c 0")
 
 
+def few_processes(job):
+    """The system refuses one process or thread after the other. No job hangs or crashes, and the text names the limit."""
+    user = as_a_user()
+    passed = 0
+    for most in range(3, 20):
+        limit = ["prlimit", f"--nproc={most}"]
+        if not works(*user, *limit, "sh", "-c", "exec true"):
+            skip("prlimit is not permitted, or the user has other processes")
+        done = job.run(2, user=[*user, *limit], tests="Contiguous.*")
+        if done.returncode == 0:
+            passed += 1
+            continue
+        if done.returncode != 1 or passed:
+            sys.exit(f"FAILED: exit code {done.returncode} with {most} processes")
+        if "ulimit -u" not in done.stderr and "PMIx_server_init failed" not in done.stderr:
+            sys.exit(f"FAILED: the text does not name the limit of {most} processes")
+    if not passed:
+        sys.exit("FAILED: no job has run")
+
+
 def many_ranks_of_a_user(job):
     """The system limits the descriptors of a user, other than root, that are on their way."""
     user = as_a_user()

@@ -161,7 +161,7 @@ int run_guarded(std::optional<double> timeout_seconds, const std::function<int(P
   const pid_t guard = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) {
-    say(fmt::format("cannot start a process: {}", std::strerror(errno)));
+    say(fmt::format("cannot start a process: {}", describe_refusal(errno)));
     return kExitFailure;
   }
   if (child == 0) {

@@ -112,7 +112,8 @@ class Job {
       if (spawned.at_directory) {
         fail(kExitFailure, fmt::format("cannot start in the directory '{}': {}", program.directory, why));
       } else if (!spawned.at_exec) {
-        fail(kExitFailure, fmt::format("cannot start rank {} of {}: {}", rank, options_.ranks(), why));
+        fail(kExitFailure, fmt::format("cannot start rank {} of {}: {}", rank, options_.ranks(),
+                                       describe_refusal(spawned.error)));
       } else {
         const bool missing = spawned.error == ENOENT || spawned.error == ENOTDIR;
         fail(missing ? kExitNotFound : kExitNotExecutable,

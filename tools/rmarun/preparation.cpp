@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rmarun/binding.hpp"
+#include "rmarun/processes.hpp"
 #include "util/system/interruptions.hpp"
 
 namespace rmarun {
@@ -60,7 +61,7 @@ rma::Result<Preparation> Preparation::start(const Options& options, const std::s
       [[maybe_unused]] const ssize_t written = ::write(shared->done.get(), &one, sizeof one);
     }).detach();
   } catch (const std::system_error& error) {
-    return rma::system_failure(RMA_ERR_SYSTEM, "cannot start a thread", error.code().value());
+    return rma::Status(RMA_ERR_SYSTEM, "cannot start a thread: " + describe_refusal(error.code().value()));
   }
   return Preparation(std::move(shared));
 }

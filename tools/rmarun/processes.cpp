@@ -73,6 +73,14 @@ std::vector<pid_t> descendants() {
   return found;
 }
 
+std::string describe_refusal(int error) {
+  const std::string why = std::system_category().message(error);
+  if (error != EAGAIN) return why;
+  return why +
+         " (the limits on processes and threads are those of the user, ulimit -u, and of the container or "
+         "batch job, pids.max)";
+}
+
 bool is_ending(pid_t pid) {
   constexpr int kFlags = 9;
   constexpr uint64_t kExiting = 4;  // Linux's PF_EXITING: set before files are closed, and in zombies

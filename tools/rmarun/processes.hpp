@@ -15,6 +15,9 @@ std::vector<pid_t> descendants();
 /// Returns a text such as "signal 9 (Killed)".
 std::string describe_signal(int signal);
 
+/// Returns why the system has not started a process or a thread, with the limits if one is reached.
+std::string describe_refusal(int error);
+
 /// Returns whether `pid`, which is not reaped yet, is ending: the system has decided its end, though
 /// waitpid(2) may not report it for a while.
 bool is_ending(pid_t pid);

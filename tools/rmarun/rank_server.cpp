@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "rmarun/processes.hpp"
 #include "util/system/interruptions.hpp"
 #include "util/system/network_namespace.hpp"
 #include "util/system/unix_socket.hpp"
@@ -45,7 +46,7 @@ rma::Result<RankServer*> RankServer::start(const std::vector<int>& programs, con
   try {
     std::thread([] { server->run(); }).detach();
   } catch (const std::system_error& error) {
-    return rma::system_failure(RMA_ERR_SYSTEM, "cannot start a thread", error.code().value());
+    return rma::Status(RMA_ERR_SYSTEM, "cannot start a thread: " + describe_refusal(error.code().value()));
   }
   return server;
 }

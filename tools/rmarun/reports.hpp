@@ -9,8 +9,9 @@
 
 namespace rmarun {
 
-/// The state of a rank in its use of PMIx. kLeft: it takes no more part in the job, and nobody waits for it.
-/// kLost: its connection has ended without the rank leaving the job.
+/// The state of a rank in its job, as it tells it to the server of ranks or by PMIx. kLeft: it takes no more
+/// part in the job, and nobody waits for it. kLost: its connection has ended without the rank leaving the
+/// job.
 enum class Stage { kNone, kJoined, kLeft, kLost };
 
 /// The request of a rank to end the job.
@@ -19,10 +20,10 @@ struct AbortRequest {
   int code = 0;
 };
 
-/// The state of the ranks as the job's PMIx server has seen it. PMIx's thread writes it, and the job's thread
+/// The state of the ranks as the job's two servers have seen it. Their threads write it, and the job's thread
 /// reads it.
 ///
-/// stage() of a rank that has ended may be out of date: the PMIx client waits 2 s for the answer to its
+/// stage() of a rank that has ended may be out of date: a rank waits 2 s for the answer to its
 /// goodbye and then ends, while this process may be stopped or slow. But this process reads the goodbye
 /// before the end of the connection. So kLeft and kLost of a rank that has ended are final, and kJoined
 /// proves nothing.

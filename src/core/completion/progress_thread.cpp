@@ -17,7 +17,7 @@ ProgressThread::~ProgressThread() {
 Status ProgressThread::start() {
   const auto run = [](void* self) { static_cast<ProgressThread*>(self)->work(); };
   if (const int error = thread_.start("rma-progress", run, this); error != 0) {
-    return system_failure(RMA_ERR_SYSTEM, "starting the progress thread", error);
+    return BackgroundThread::refused("starting the progress thread", error);
   }
   return {};
 }

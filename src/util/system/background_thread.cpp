@@ -5,6 +5,7 @@
 
 #include "util/exhausted.hpp"
 #include "util/system/interruptions.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 
@@ -25,6 +26,14 @@ int BackgroundThread::start(const char* name, void (*run)(void*), void* context)
   running_ = true;
   ::pthread_setname_np(thread_, name);
   return 0;
+}
+
+Status BackgroundThread::refused(const char* what, int error) {
+  if (error != EAGAIN) return system_failure(RMA_ERR_SYSTEM, what, error);
+  return {RMA_ERR_SYSTEM,
+          text("{}: no more threads may start here; the limits are those of the user (ulimit -u) "
+               "and of the container or batch job (pids.max)",
+               what)};
 }
 
 void BackgroundThread::join() {

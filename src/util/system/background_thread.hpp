@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "util/status.hpp"
+
 namespace rma {
 
 /// A thread of the library. It blocks all signals, which are for the program's threads. Its stack is small:
@@ -22,6 +24,8 @@ class BackgroundThread {
   /// Starts the thread, which calls `run(context)`. Debuggers show it as `name`, which has at most 15
   /// characters. Returns 0, or an error number.
   [[nodiscard]] int start(const char* name, void (*run)(void*), void* context);
+  /// Returns the failure of start(), with what the user can do.
+  [[nodiscard]] static Status refused(const char* what, int error);
   /// Waits until `run` has returned, if the thread was started.
   void join();
   [[nodiscard]] bool running() const { return running_; }

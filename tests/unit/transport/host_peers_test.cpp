@@ -10,11 +10,14 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "../forked.hpp"
@@ -35,12 +38,12 @@ FileIdentity identity(int file) {
 
 /// One process of a host, or one that a thread plays: a window, a segment and a wakeup.
 struct Member {
-  Member(int number, const std::vector<int>& locals)
+  Member(int number, const std::vector<int>& locals, const std::string& directory = {})
       : rank(number),
         window(memfd_create("window", MFD_CLOEXEC)),
         segment(memfd_create("segment", MFD_CLOEXEC)),
         wakeup(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        peers(number, locals) {
+        peers(number, locals, directory) {
     EXPECT_TRUE(peers.open().ok());
     EXPECT_TRUE(peers.offer(Handed::window, window.get()).ok());
     EXPECT_TRUE(peers.offer(Handed::segment, segment.get()).ok());
@@ -65,10 +68,10 @@ struct Member {
 /// Members in threads of this process.
 class HostMeetingTest : public testing::Test {
  protected:
-  void open(int count) {
+  void open(int count, const std::string& directory = {}) {
     std::vector<int> locals;
     for (int i = 0; i < count; ++i) locals.push_back(3 * i);
-    for (const int rank : locals) members.push_back(std::make_unique<Member>(rank, locals));
+    for (const int rank : locals) members.push_back(std::make_unique<Member>(rank, locals, directory));
   }
   [[nodiscard]] std::vector<HostPeers::Partner> partners_of(const Member& member) const {
     std::vector<HostPeers::Partner> partners;
@@ -124,6 +127,15 @@ TEST_F(HostMeetingTest, AllHandTheirFilesToAll) {
     open(count);
     expect_all_met();
   }
+}
+
+TEST_F(HostMeetingTest, FilesServeInsteadOfNames) {
+  std::string directory = testing::TempDir() + "meetXXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  open(5, directory);
+  for (const auto& member : members) EXPECT_EQ(member->peers.card().name[0], '\0');
+  expect_all_met();
+  EXPECT_EQ(rmdir(directory.c_str()), 0) << "no file is left";
 }
 
 TEST_F(HostMeetingTest, AnEventfdWakesItsOwner) {
