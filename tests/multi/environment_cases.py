@@ -182,13 +182,14 @@ def few_processes(job):
         done = job.run(2, user=[*user, *limit], tests="Contiguous.*")
         if done.returncode == 0:
             passed += 1
+            if passed == 3:
+                return
             continue
         if done.returncode != 1 or passed:
             sys.exit(f"FAILED: exit code {done.returncode} with {most} processes")
         if "ulimit -u" not in done.stderr and "PMIx_server_init failed" not in done.stderr:
             sys.exit(f"FAILED: the text does not name the limit of {most} processes")
-    if not passed:
-        sys.exit("FAILED: no job has run")
+    sys.exit("FAILED: no job has run")
 
 
 def many_ranks_of_a_user(job):
