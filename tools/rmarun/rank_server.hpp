@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "rmarun/reports.hpp"
+#include "util/status.hpp"
 #include "util/system/descriptor.hpp"
 #include "util/system/rank_calls.hpp"
-#include "util/status.hpp"
 
 namespace rmarun {
 
-/// Answers librma's ranks while the job starts and ends (util/system/rank_calls.hpp): it carries their cards, lets
-/// them wait for each other, and finds out which of them can share memory. Ranks that use PMIx without librma
-/// have the PMIx server.
+/// Answers librma's ranks while the job starts and ends (util/system/rank_calls.hpp): it carries their cards,
+/// lets them wait for each other, and finds out which of them can share memory. Ranks that use PMIx without
+/// librma have the PMIx server.
 ///
 /// It has a thread of its own, so that the ranks start and end also while rmarun waits for a reader of its
 /// output. Like the PMIx server it is never deleted, and lives until its process leaves by _exit().

@@ -8,6 +8,7 @@
 #include "util/try.hpp"
 
 namespace rma::mpi {
+
 CollectiveCall::~CollectiveCall() {
   if (persistent_ != nullptr) static_cast<void>(rma_persistent_free(&persistent_));
   if (kept_op_ != nullptr) kept_op_->remove_reference();
