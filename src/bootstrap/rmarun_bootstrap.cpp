@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "bootstrap/backends.hpp"
-#include "util/system/rank_calls.hpp"
 #include "util/system/interruptions.hpp"
 #include "util/system/network_namespace.hpp"
-#include "util/try.hpp"
+#include "util/system/rank_calls.hpp"
 #include "util/system/unix_socket.hpp"
+#include "util/try.hpp"
 #include "util/waiting/long_wait.hpp"
 
 namespace rma {

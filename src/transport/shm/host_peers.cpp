@@ -18,8 +18,8 @@
 #include "transport/shm/wakeup.hpp"
 #include "util/log.hpp"
 #include "util/system/network_namespace.hpp"
-#include "util/try.hpp"
 #include "util/system/unix_socket.hpp"
+#include "util/try.hpp"
 
 namespace rma::transport {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "util/system/descriptor.hpp"
 #include "util/status.hpp"
+#include "util/system/descriptor.hpp"
 
 // How the processes of a host get at each other's memory. Each hands the others descriptors of it, over UNIX
 // sockets, when the job starts. A descriptor stays that of its file whatever else the system does, and needs

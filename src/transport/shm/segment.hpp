@@ -10,10 +10,10 @@
 #include <span>
 #include <utility>
 
-#include "util/system/descriptor.hpp"
 #include "transport/shm/message_queue.hpp"
 #include "transport/transport.hpp"
 #include "util/status.hpp"
+#include "util/system/descriptor.hpp"
 
 // The memory that a process shows to the other processes of its host, and its mapping there. Any of them
 // may write to all of a segment, so a reader checks everything that it reads from there. A dishonest

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "util/system/descriptor.hpp"
 #include "util/status.hpp"
+#include "util/system/descriptor.hpp"
 
 namespace rma::transport {
 

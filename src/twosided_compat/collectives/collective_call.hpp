@@ -5,10 +5,10 @@
 #include "mpi.h"
 #include "rma/collectives.h"
 #include "twosided_compat/collectives/collective_arguments.hpp"
+#include "twosided_compat/collectives/short_list.hpp"
 #include "twosided_compat/collectives/staged_buffers.hpp"
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/operators/operators.hpp"
-#include "twosided_compat/collectives/short_list.hpp"
 #include "util/try.hpp"
 
 namespace rma::mpi {
