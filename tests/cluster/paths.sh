@@ -18,10 +18,11 @@ RANKS=2
 step 'atomics by the helper' multi 'Atomic.*:Order.*:Contiguous.*:Thread.OneCounter*' RMA_ATOMIC_DOMAIN=helper
 # Almost no heap memory can be registered, and no other memory at all.
 little_locked_memory() {
-  RANKS=2 limited 2000 "$programs/rma-multi-tests" --gtest_filter="$1"
+  RANKS=$1 limited 2000 "$programs/rma-multi-tests" --gtest_filter="$2"
 }
-for tests in 'Atomic.*:Accumulate.*' 'Contiguous.Put:Contiguous.Get' 'Order.*'; do
-  step "little locked memory: $tests" little_locked_memory "$tests"
+for tests in 'Atomic.*:Accumulate.*' 'Order.*'; do
+  step "little locked memory: $tests" little_locked_memory 2 "$tests"
 done
+step 'little locked memory: transfers' little_locked_memory 1 'Contiguous.Put:Contiguous.Get'
 step 'no shared memory' multi 'Order.*:Atomic.*:Notify.*:Thread.*' RMA_SHM=off
 finish
