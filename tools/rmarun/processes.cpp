@@ -74,7 +74,7 @@ std::vector<pid_t> descendants() {
 }
 
 std::string describe_refusal(int error) {
-  const std::string why = std::system_category().message(error);
+  std::string why = std::system_category().message(error);
   if (error != EAGAIN) return why;
   return why +
          " (the limits on processes and threads are those of the user, ulimit -u, and of the container or "

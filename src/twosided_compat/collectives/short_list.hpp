@@ -52,6 +52,7 @@ class ShortList {
   }
 
  private:
+  // T may be a pointer, whose size is meant: NOLINTNEXTLINE(bugprone-sizeof-expression)
   alignas(T) std::array<std::byte, kFew * sizeof(T)> few_;
   std::vector<T> many_;  ///< all of them, if they are more than kFew
   std::size_t size_ = 0;
