@@ -76,9 +76,9 @@ class ForeignMemory final : public ProgressSource {
 
   /// Returns whether the helper of a rank is to copy so many segments, of `bytes` bytes in all. The system
   /// calls that copy between processes take half a microsecond for each segment. So for many short segments
-  /// it takes less time to pack them. What one system call copies does not wait for another process to run.
+  /// it takes less time to pack them, although the helper has to wake, which takes a third of a millisecond.
   [[nodiscard]] static bool helper_is_faster(std::size_t segments, std::size_t bytes) {
-    return segments > ForeignBatch::kMost && bytes / segments <= kShortSegment;
+    return segments > kMostCopied && bytes / segments <= kShortSegment;
   }
   /// Sets the helpers' way to such memory. Called before the first transfer; `fallback` outlives this.
   void set_copy_fallback(CopyFallback* fallback) { copy_fallback_ = fallback; }
@@ -101,6 +101,7 @@ class ForeignMemory final : public ProgressSource {
   [[nodiscard]] std::string explain(rma_status_t code, int rank) const override;
 
  private:
+  static constexpr std::size_t kMostCopied = 600;
   static constexpr std::size_t kShortSegment = 1024;
   static constexpr std::size_t kLaterBytes = ForeignBatch::kMost * kMostLater;
   /// What add_later() has taken for a rank: an operation that is not posted yet.

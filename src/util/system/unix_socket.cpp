@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
 
 #include "util/system/interruptions.hpp"
 
@@ -17,7 +16,7 @@ SocketName name_of(std::string_view text, std::size_t lead) {
   SocketName name;
   name.address.sun_family = AF_UNIX;
   if (lead + text.size() > sizeof name.address.sun_path - 1) return name;
-  std::memcpy(name.address.sun_path + lead, text.data(), text.size());
+  std::ranges::copy(text, name.address.sun_path + lead);
   name.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + lead + text.size());
   return name;
 }
