@@ -177,7 +177,9 @@ rma_status_t rma_contexts_draw(uint32_t* number);
  *  the object's contexts have ended, and it posts no others. Messages that no receive has taken are lost.
  *  Local. The number is drawn again when all members have called this and no message of theirs can arrive any
  *  more.
- *  @param ranks  the world ranks of all members, in any order */
+ *  @param ranks  the world ranks of all members, in any order
+ *  @param count  how many these are
+ *  @return RMA_ERR_ARGUMENT (null, no members, or no number that a rank of the job draws), RMA_ERR_RANK */
 rma_status_t rma_contexts_return(uint32_t number, const int* ranks, int count);
 
 #ifdef __cplusplus

@@ -148,10 +148,11 @@ rma_status_t rma_contexts_draw(uint32_t* number) {
 rma_status_t rma_contexts_return(uint32_t number, const int* ranks, int count) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     RMA_TRY(rma::check_not_null(ranks, "ranks"));
+    if (count < 1) return {RMA_ERR_ARGUMENT, rma::text("{} is no number of members", count)};
     for (int i = 0; i < count; ++i) {
       RMA_TRY(rma::check_rank(runtime, ranks[i]));
     }
-    if (number >= rma::kDrawnNumbers)
+    if (!runtime.messages->numbers().exists(number))
       return {RMA_ERR_ARGUMENT, rma::text("{} is not a drawn number", number)};
     runtime.messages->numbers().give_back(number, std::span(ranks, static_cast<std::size_t>(count)));
     return {};

@@ -2,10 +2,13 @@
 // the call, the rank and the value, and changes nothing.
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
 #include <string>
 
 #include "harness.hpp"
+#include "rma/messages.h"
 
 namespace multi {
 namespace {
@@ -282,6 +285,22 @@ TEST_F(Misuse, UnknownEnumerators) {
   }
   EXPECT_STREQ(rma_strerror(RMA_ERR_RANK), "RMA_ERR_RANK");
   EXPECT_NE(rma_strerror(static_cast<rma_status_t>(-7)), nullptr);
+}
+
+TEST_F(Misuse, NumbersOfContextsThatNobodyDraws) {
+  const int mine = me();
+  EXPECT_EQ(rma_contexts_draw(nullptr), RMA_ERR_ARGUMENT);
+  EXPECT_EQ(rma_contexts_return(0, nullptr, 1), RMA_ERR_ARGUMENT);
+  EXPECT_EQ(rma_contexts_return(0, &mine, 0), RMA_ERR_ARGUMENT);
+  EXPECT_EQ(rma_contexts_return(0, &mine, -1), RMA_ERR_ARGUMENT);
+  const int outside = ranks();
+  EXPECT_EQ(rma_contexts_return(0, &outside, 1), RMA_ERR_RANK);
+  // The numbers are divided among a power of two of ranks, of which the last may not exist.
+  const std::uint32_t last = (std::uint32_t{1} << 28U) - 1;
+  if (std::popcount(static_cast<unsigned>(ranks())) != 1) {
+    EXPECT_EQ(rma_contexts_return(last, &mine, 1), RMA_ERR_ARGUMENT);
+  }
+  EXPECT_EQ(rma_contexts_return(last + 1, &mine, 1), RMA_ERR_ARGUMENT);
 }
 
 TEST_F(Misuse, NothingToMoveNeedsNoPointers) {

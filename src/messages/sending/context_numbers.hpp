@@ -37,6 +37,8 @@ class ContextNumbers {
 
   /// Returns a number that no other object of the job has, or no value if all of this process are in use.
   [[nodiscard]] std::optional<std::uint32_t> draw();
+  /// Returns whether a rank of the job may have drawn the number.
+  [[nodiscard]] bool exists(std::uint32_t number) const { return number / pool_.size() < to_flush_.size(); }
   /// Says that this process, one of `ranks`, is done with a number: it sends nothing under it, and its sends
   /// and receives under it have ended. Every one of the ranks says so once. Throws std::bad_alloc; then, and
   /// if one of the ranks is lost, the number is never drawn again.
