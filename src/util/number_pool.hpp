@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -28,7 +29,9 @@ class NumberPool {
       return number;
     }
     if (drawn_ == size()) return std::nullopt;
-    free_.reserve(drawn_ + 1);  // so that no number needs memory when it comes back
+    // No number needs memory when it comes back. The list grows by factors: one of its size for each number
+    // would cost quadratic time.
+    if (free_.capacity() <= drawn_) free_.reserve(std::size_t{2} * drawn_ + 16);
     return first_ + drawn_++;
   }
   /// Takes back a number that was drawn.
