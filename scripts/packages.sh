@@ -9,7 +9,7 @@
 #   report   a browser, with which a test looks at the page of bench/report.sh
 set -euo pipefail
 
-build='build-essential g++ gfortran cmake ninja-build pkg-config python3 git help2man file
+build='build-essential g++ gfortran cmake ninja-build pkg-config python3 git help2man file patch
   libpmix-dev libibverbs-dev librust-jemalloc-sys-dev libhwloc-dev libopenblas-dev
   libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev'
 ci='ccache clang clang-format clang-tidy libclang-rt-dev lld

@@ -136,11 +136,11 @@ rma_status_t rma_malloc(rma_team_t team, size_t bytes, size_t alignment, void** 
  */
 rma_status_t rma_reserve(rma_team_t team, size_t bytes, size_t alignment, void** addresses, void** mine);
 
-/** Puts memory behind the `bytes` bytes at `address` of this process's own rma_reserve, in whole pages, where
- *  there is none yet. New memory reads as zeros and stays until rma_free. `bytes` may be 0. The call is
- *  local. Another rank may access the memory once it knows of the call's return, for example after a barrier.
- *  Returns RMA_ERR_ARGUMENT (null), RMA_ERR_SIZE (address + bytes overflows), RMA_ERR_ADDRESS (not inside one
- *  range of rma_reserve); RMA_ERR_NO_MEMORY (a part of the bytes may then have memory). */
+/** Puts memory behind the `bytes` bytes at `address` of this process's own rma_reserve, in whole pages. Pages
+ *  that have memory keep it. New memory reads as zeros and stays until rma_free. `bytes` may be 0. The call
+ *  is local. Another rank may access the memory once it knows of the call's return, for example after a
+ *  barrier. Returns RMA_ERR_ARGUMENT (null), RMA_ERR_SIZE (address + bytes overflows), RMA_ERR_ADDRESS (not
+ *  inside one range of rma_reserve); RMA_ERR_NO_MEMORY (a part of the bytes may then have memory). */
 rma_status_t rma_commit(void* address, size_t bytes);
 
 /** Frees the memory that rma_malloc or rma_reserve returned to this member. `mine` is null if the member

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,10 +11,11 @@
 #include <utility>
 
 #include "bootstrap/backends.hpp"
+#include "util/bytes_of.hpp"
 #include "util/system/interruptions.hpp"
-#include "util/system/network_namespace.hpp"
 #include "util/system/rank_calls.hpp"
 #include "util/system/unix_socket.hpp"
+#include "util/take_head.hpp"
 #include "util/try.hpp"
 #include "util/waiting/long_wait.hpp"
 
@@ -65,9 +65,11 @@ Result<Answer> hear(const Descriptor& socket, RankCall asked) {
   Answer answer;
   if (receive_call(socket, answer.message) <= 0) return rmarun_is_gone();
   std::span<const std::byte> rest(answer.message);
-  if (!take_front(rest, answer.words) || answer.words.magic != RankWords::kMagic) {
+  const auto words = take_head<RankWords>(rest);
+  if (!words || words->magic != RankWords::kMagic) {
     return Status(RMA_ERR_VERSION, "rmarun is of another version of librma than this process");
   }
+  answer.words = *words;
   if (answer.words.call == RankCall::gone) {
     return Status(RMA_ERR_LAUNCH, fmt::format("rank {} has ended, or has left the job", answer.words.rank));
   }
@@ -85,7 +87,8 @@ class RmarunBootstrap final : public Bootstrap {
     show_no_waits();
     // A forked child has its parent's connection, which it must not use.
     if (owner_ != ::getpid() || !tell(RankCall::leave).ok()) return;
-    // Until rmarun knows. One that is stopped or slow reads it later, before the connection's end.
+    // Waits until rmarun has read this. If rmarun is stopped or slow, it reads this later, and sees the end
+    // of the connection only after that.
     pollfd answer = {.fd = socket_.get(), .events = POLLIN, .revents = 0};
     static_cast<void>(uninterrupted([&] { return ::poll(&answer, 1, kPatience); }));
   }
@@ -97,23 +100,23 @@ class RmarunBootstrap final : public Bootstrap {
     auto answer = meet(RankCall::gather);
     if (!answer.ok()) return std::move(answer).status();
     std::span<const std::byte> rest = answer->body();
-    RankGroup group;
+    const auto group = take_head<RankGroup>(rest);
     std::vector<int> ranks;
-    bool good = take_front(rest, group);
-    for (std::int32_t rank = 0; take_front(rest, rank);) {
-      good = good && rank >= 0 && rank < size() && (ranks.empty() || ranks.back() < rank);
-      ranks.push_back(rank);
+    bool good = group.has_value();
+    while (const auto rank = take_head<std::int32_t>(rest)) {
+      good = good && *rank >= 0 && *rank < size() && (ranks.empty() || ranks.back() < *rank);
+      ranks.push_back(*rank);
     }
     if (!good || !std::ranges::binary_search(ranks, rank())) {
       return {RMA_ERR_LAUNCH, "rmarun gives no usable list of the ranks on this host"};
     }
-    if (group.by_file != 0) info().meeting_directory = directory_;
+    if (group->by_file != 0) info().meeting_directory = directory_;
     if (ranks.size() < static_cast<std::size_t>(size())) {
       info().apart = fmt::format(
-          "only {} of the {} ranks of this host can share memory, because the others have network namespaces "
-          "of "
-          "their own and they, or this one, do not see the directory {} of rmarun. Let all ranks see it "
-          "(containers: bind it; TMPDIR of rmarun names another place for it), or run them in one network "
+          "only {} of the {} ranks of this host can share memory, because the others have network "
+          "namespaces of their own and they, or this one, do not see the directory {} of rmarun. Let all "
+          "ranks see it (containers: bind it; TMPDIR of rmarun names another place for it), or run them in "
+          "one network "
           "namespace",
           ranks.size(), size(), directory_);
     }
@@ -182,16 +185,6 @@ class RmarunBootstrap final : public Bootstrap {
   const pid_t owner_ = ::getpid();
   std::uint64_t meetings_ = 0;
 };
-
-RankSite site_of_this_process(const std::string& directory) {
-  RankSite site = {.network = network_namespace()};
-  struct stat about {};
-  if (::stat(directory.c_str(), &about) == 0) {
-    site.directory_device = about.st_dev;
-    site.directory_inode = about.st_ino;
-  }
-  return site;
-}
 
 }  // namespace
 

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "messages/rings/take_head.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
+#include "util/take_head.hpp"
 
 namespace rma {
 namespace {

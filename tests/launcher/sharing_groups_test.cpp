@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rmarun/rank_server.hpp"
+#include "rmarun/sharing_groups.hpp"
 
 namespace {
 

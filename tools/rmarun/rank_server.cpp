@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,9 +13,11 @@
 #include <utility>
 
 #include "rmarun/processes.hpp"
+#include "rmarun/sharing_groups.hpp"
+#include "util/bytes_of.hpp"
 #include "util/system/interruptions.hpp"
-#include "util/system/network_namespace.hpp"
 #include "util/system/unix_socket.hpp"
+#include "util/take_head.hpp"
 
 namespace rmarun {
 namespace {
@@ -30,12 +31,7 @@ rma::Result<RankServer*> RankServer::start(const std::vector<int>& programs, con
   static RankServer* server = nullptr;
   server = new RankServer(directory, reports);
   for (const int program : programs) server->seats_.push_back({.program = program, .card = {}});
-  server->own_site_.network = rma::network_namespace();
-  struct stat about {};
-  if (::stat(directory.c_str(), &about) == 0) {
-    server->own_site_.directory_device = about.st_dev;
-    server->own_site_.directory_inode = about.st_ino;
-  }
+  server->own_site_ = rma::site_of_this_process(directory);
   server->wakeup_ = rma::Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!server->wakeup_.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
   // One of the two is enough: a long TMPDIR leaves no room for the name of a file in the address of a socket.
@@ -116,12 +112,12 @@ void RankServer::serve(Caller& caller) {
     if (bytes < 0 && errno == EAGAIN) return;
     if (bytes <= 0) return end(caller);
     std::span<const std::byte> body(message);
-    rma::RankWords words;
-    if (!rma::take_front(body, words) || words.magic != rma::RankWords::kMagic) {
+    const auto words = rma::take_head<rma::RankWords>(body);
+    if (!words || words->magic != rma::RankWords::kMagic) {
       answer(caller, {.call = rma::RankCall::refused});
       return end(caller);
     }
-    take(caller, words, body);
+    take(caller, *words, body);
   }
 }
 
@@ -159,12 +155,14 @@ void RankServer::take(Caller& caller, const rma::RankWords& words, std::span<con
 void RankServer::join(Caller& caller, int rank, std::span<const std::byte> body) {
   const bool taken = std::ranges::any_of(
       callers_, [&](const Caller& other) { return other.rank == rank && !other.left && !other.over; });
-  if (taken || !rma::take_front(body, caller.site)) {
+  const auto site = rma::take_head<rma::RankSite>(body);
+  if (taken || !site) {
     answer(caller, {.call = rma::RankCall::refused});
     caller.over = true;
     return;
   }
   caller.rank = rank;
+  caller.site = *site;
   Seat& seat = seats_[static_cast<size_t>(rank)];
   seat.left = false;
   seat.lost = false;

@@ -33,8 +33,8 @@ class RankServer {
   /// Returns the variable that the ranks need, as NAME=VALUE.
   [[nodiscard]] std::string assignment() const;
 
-  /// Says that the process that rmarun has started as `rank` has ended, so that nobody waits for it any more.
-  /// Called by another thread.
+  /// Notes that the process that rmarun has started as `rank` has ended. Ranks that wait for it are told.
+  /// Another thread than the server's calls this.
   void note_end(int rank);
 
  private:
@@ -68,7 +68,7 @@ class RankServer {
   void join(Caller& caller, int rank, std::span<const std::byte> body);
   void end(Caller& caller);
   void wait(Caller& caller, rma::RankCall what);
-  /// Says it to all who wait if a rank will not come. One that has ended in another way ends the job.
+  /// If a rank will not come any more, answers all callers that wait for it with RankCall::gone.
   void fail_waiters();
   void answer_gather();
   [[nodiscard]] std::size_t size() const { return seats_.size(); }
@@ -87,14 +87,5 @@ class RankServer {
   std::mutex mutex_;             ///< guards the next member
   std::vector<int> ended_;       ///< ranks that have ended, until the server has seen it
 };
-
-/// The sites of all ranks, by rank: returns for each rank those that it can share memory with, itself among
-/// them, and whether these meet at files. `own`: rmarun's.
-struct SharingGroup {
-  bool by_file = false;
-  std::vector<int> ranks;
-};
-[[nodiscard]] std::vector<SharingGroup> sharing_groups(const std::vector<rma::RankSite>& sites,
-                                                       const rma::RankSite& own);
 
 }  // namespace rmarun

@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "rmarun/sharing_groups.hpp"
 
-#include "rmarun/rank_server.hpp"
+#include <algorithm>
 
 namespace rmarun {
 

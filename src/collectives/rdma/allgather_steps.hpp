@@ -69,7 +69,7 @@ class AllgatherSteps {
   }
 
   /// Returns the first of the steps that move more than `most` bytes in blocks of `bytes` bytes; number() if
-  /// there is none. No step of a ring moves so little that it is copied.
+  /// no step does. A ring copies no step, so its first one counts as longer.
   [[nodiscard]] std::size_t first_longer(std::size_t most, std::size_t bytes) const {
     if (way_ == Way::ring) return 0;
     std::size_t k = 0;

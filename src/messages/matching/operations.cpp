@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "messages/matching/contexts.hpp"
-#include "messages/rings/take_head.hpp"
+#include "util/take_head.hpp"
 
 namespace rma {
 

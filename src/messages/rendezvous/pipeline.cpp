@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/network/keyed_transfers.hpp"
-#include "messages/rings/take_head.hpp"
+#include "util/take_head.hpp"
 
 namespace rma {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "messages/rings/take_head.hpp"
 #include "util/statistics.hpp"
+#include "util/take_head.hpp"
 
 namespace rma {
 namespace {

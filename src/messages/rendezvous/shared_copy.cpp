@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "messages/rings/take_head.hpp"
 #include "util/round.hpp"
 #include "util/statistics.hpp"
+#include "util/take_head.hpp"
 
 namespace rma {
 namespace {

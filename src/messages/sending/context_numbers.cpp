@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "messages/rings/take_head.hpp"
 #include "util/statistics.hpp"
+#include "util/take_head.hpp"
 
 namespace rma {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "twosided_compat/collectives/short_list.hpp"
-#include "twosided_compat/communicators/collective.hpp"
+#include "twosided_compat/communicators/collective_transfers.hpp"
 #include "twosided_compat/messages/transfer.hpp"
 #include "twosided_compat/objects/views.hpp"
 #include "twosided_compat/operators/operators.hpp"

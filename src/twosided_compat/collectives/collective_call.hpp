@@ -86,8 +86,9 @@ class CollectiveCall final : public CollectiveOperation {
   /// Plans the operation, so that restart() can start it many times.
   [[nodiscard]] int plan();
   [[nodiscard]] int restart(rma_request_t* request) const;
-  /// Moves the results to their places. Called when the operation has ended well. MPI_ERR_TRUNCATE or
-  /// MPI_ERR_COUNT if there are none, because the blocks that this process sends and receives differ in size.
+  /// Moves the results to their places. Called when the operation has ended well. Returns MPI_ERR_TRUNCATE or
+  /// MPI_ERR_COUNT, and moves nothing, if the block that this process sends to itself has another size than
+  /// the one that it receives.
   [[nodiscard]] int store_results() const override;
 
  private:

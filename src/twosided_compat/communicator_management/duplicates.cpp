@@ -9,7 +9,7 @@
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicator_management/intercommunicators.hpp"
-#include "twosided_compat/communicators/collective.hpp"
+#include "twosided_compat/communicators/collective_transfers.hpp"
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/objects/info.hpp"
 #include "twosided_compat/objects/library_failure.hpp"

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "twosided_compat/communicators/collective.hpp"
+#include "twosided_compat/communicators/collective_transfers.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
 
 namespace rma::mpi {

@@ -10,7 +10,7 @@
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicator_management/intercommunicators.hpp"
-#include "twosided_compat/communicators/collective.hpp"
+#include "twosided_compat/communicators/collective_transfers.hpp"
 #include "twosided_compat/objects/info.hpp"
 #include "util/try.hpp"
 

@@ -12,7 +12,7 @@
 #include "rma/messages.h"
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
-#include "twosided_compat/communicators/collective.hpp"
+#include "twosided_compat/communicators/collective_transfers.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "util/try.hpp"
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "mpi.h"
-#include "twosided_compat/communicators/collective.hpp"
+#include "twosided_compat/communicators/collective_transfers.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/objects/views.hpp"
 

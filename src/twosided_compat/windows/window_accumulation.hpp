@@ -72,8 +72,8 @@ enum class Words : std::uint8_t { kNone, kSome, kAll };
 /// Performs the accumulate. MPI_ERR_DISP if a word at the target is not aligned.
 [[nodiscard]] int run(Window& win, const Accumulation& accumulation);
 
-/// The lock of a part, under which elements that are no words are updated. It is a FairLock, and whoever
-/// holds it waits for no other lock.
+/// The lock of a part of a window. Processes hold it while they update elements that no atomic instruction
+/// updates. It is a FairLock. Its holder waits for no other lock.
 class AccumulateLock {
  public:
   AccumulateLock(const Window& win, const WindowPart& part)

@@ -1,11 +1,14 @@
 #include "util/system/rank_calls.hpp"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 
 #include <array>
 
+#include "util/bytes_of.hpp"
 #include "util/system/interruptions.hpp"
+#include "util/system/network_namespace.hpp"
 #include "util/system/unix_socket.hpp"
 
 namespace rma {
@@ -20,6 +23,16 @@ iovec piece(std::span<const std::byte> bytes) {
 }
 
 }  // namespace
+
+RankSite site_of_this_process(const std::string& directory) {
+  RankSite site = {.network = network_namespace()};
+  struct stat about {};
+  if (::stat(directory.c_str(), &about) == 0) {
+    site.directory_device = about.st_dev;
+    site.directory_inode = about.st_ino;
+  }
+  return site;
+}
 
 bool send_call(const Descriptor& socket, const RankWords& words, std::span<const std::byte> body,
                std::span<const std::byte> rest, int flags) noexcept {

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "util/system/descriptor.hpp"
@@ -24,7 +24,7 @@ inline constexpr const char* kLauncherDirectory = "RMARUN_DIRECTORY";
 inline constexpr const char* kLauncherSocket = "ranks";
 
 enum class RankCall : std::uint32_t {
-  join,     ///< the rank is there: RankSite. rmarun answers with the number of ranks and the rank's program
+  join,  ///< says that the rank is there; RankSite follows. rmarun answers with the number of ranks and the rank's program
   gather,   ///< asks who can share memory with this rank. Answered when all ranks have asked, by RankGroup
   publish,  ///< the rank's card, without an answer
   meet,     ///< asks whether all ranks are here. Answered when they are
@@ -35,7 +35,7 @@ enum class RankCall : std::uint32_t {
   refused,  ///< rmarun's answer instead of any other
 };
 
-/// The begin of each message.
+/// Each message begins with these.
 struct RankWords {
   static constexpr std::uint64_t kMagic = 0x3176'6b6e'6172'6d72;  // "rmrankv1": also the version
   std::uint64_t magic = kMagic;
@@ -57,26 +57,15 @@ struct RankGroup {
   std::uint32_t by_file = 0;  ///< 1: not all are in one network namespace, so they meet at files
 };
 
-template <typename Value>
-[[nodiscard]] std::span<const std::byte> bytes_of(const Value& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
+/// Returns where this process runs. `directory`: rmarun's.
+[[nodiscard]] RankSite site_of_this_process(const std::string& directory);
 
 /// Sends a message, whose parts follow each other. Allocates nothing. Returns false, with errno set, if that
 /// failed. `flags` are those of send(2).
 bool send_call(const Descriptor& socket, const RankWords& words, std::span<const std::byte> body = {},
                std::span<const std::byte> rest = {}, int flags = 0) noexcept;
-/// Receives the next message. Returns its size; 0 if the other end has closed the connection, or sends what
-/// no rank does; -1 with errno set on failure.
+/// Receives the next message. Returns its size; 0 if the other end has closed the connection, or has sent a
+/// message that is longer than any of these; -1 with errno set on failure.
 [[nodiscard]] ssize_t receive_call(const Descriptor& socket, std::vector<std::byte>& message);
-
-/// Takes a value from the front of what has arrived. Returns false if it is not whole.
-template <typename Value>
-[[nodiscard]] bool take_front(std::span<const std::byte>& from, Value& value) {
-  if (from.size() < sizeof value) return false;
-  std::memcpy(&value, from.data(), sizeof value);
-  from = from.subspan(sizeof value);
-  return true;
-}
 
 }  // namespace rma

@@ -9,7 +9,7 @@
 namespace rma {
 
 /// A lock for critical sections of a few dozen instructions, in which nobody sleeps. Taking and releasing it
-/// costs half of what std::mutex costs, which matters where a message of 8 bytes takes a few of them. A
+/// costs half of what std::mutex costs. A message of 8 bytes takes several such locks. A
 /// thread that finds it held for long yields, because the holder may need this processor. Satisfies Lockable.
 class SpinLock {
  public:

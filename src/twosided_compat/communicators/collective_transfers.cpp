@@ -1,6 +1,6 @@
 // What all collective calls have in common.
 
-#include "twosided_compat/communicators/collective.hpp"
+#include "twosided_compat/communicators/collective_transfers.hpp"
 
 #include <cstring>
 
