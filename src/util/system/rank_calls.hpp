@@ -24,7 +24,9 @@ inline constexpr const char* kLauncherDirectory = "RMARUN_DIRECTORY";
 inline constexpr const char* kLauncherSocket = "ranks";
 
 enum class RankCall : std::uint32_t {
-  join,  ///< says that the rank is there; RankSite follows. rmarun answers with the number of ranks and the rank's program
+  /// says that the rank is there; RankSite follows. rmarun answers with the number of ranks and the name of
+  /// the rank's program
+  join,
   gather,   ///< asks who can share memory with this rank. Answered when all ranks have asked, by RankGroup
   publish,  ///< the rank's card, without an answer
   meet,     ///< asks whether all ranks are here. Answered when they are
