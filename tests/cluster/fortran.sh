@@ -4,9 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 programs=$1
 
-for group in accumulate atomics errors kinds memory notify sections teams vectors; do
-  step "$group" cluster-run -n 2 --timeout 200 -- "$programs/fortran-tests" "$group"
-done
+step 'rma' cluster-run -n 2 --timeout 300 -- "$programs/fortran-tests" accumulate atomics errors kinds memory notify \
+  sections teams vectors
 step 'sections, packed' cluster-run -n 2 --timeout 200 --env RMA_NONCONTIGUOUS=packed -- "$programs/fortran-tests" sections
 step 'ARMCI' cluster-run -n 2 --timeout 200 -- "$programs/fortran-armci"
 finish

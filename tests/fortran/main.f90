@@ -1,4 +1,4 @@
-! Runs one group of tests on every rank of the job: fortran-tests GROUP. All ranks fail if one does.
+! Runs groups of tests on every rank of the job: fortran-tests GROUP... All ranks fail if one does.
 program main
   use checks
   use rma
@@ -13,39 +13,53 @@ program main
   use vector_tests
   implicit none
   character(len=32) :: group
-  integer :: failed(1)
+  integer :: argument, total = 0
 
-  call get_command_argument(1, group)
   call rma_init()
-  call group_begins(group)
-  select case (group)
-  case ('accumulate')
-    call test_accumulate()
-  case ('atomics')
-    call test_atomics()
-  case ('errors')
-    call test_errors()
-  case ('kinds')
-    call test_kinds()
-  case ('memory')
-    call test_memory()
-  case ('notify')
-    call test_notify()
-  case ('sections')
-    call test_sections()
-  case ('stops')
-    call test_stop()
-  case ('teams')
-    call test_teams()
-  case ('vectors')
-    call test_vectors()
-  case default
-    call rma_abort(2, 'fortran-tests: no such group of tests: ' // group)
-  end select
-  failed(1) = failures
-  call rma_allreduce(failed, op=RMA_SUM)
-  if (rma_rank() == 0) print '(3a, i0, a, i0, a)', 'fortran ', trim(group), ' on ', rma_size(), ' ranks: ', failed(1), &
-    ' failures'
+  if (command_argument_count() == 0) call rma_abort(2, 'usage: fortran-tests GROUP...')
+  do argument = 1, command_argument_count()
+    call get_command_argument(argument, group)
+    total = total + failures_of(group)
+  end do
   call rma_finalize()
-  if (failed(1) /= 0) stop 1
+  if (total /= 0) stop 1
+
+contains
+
+  ! Runs a group. The result is the number of failures on all ranks together, the same on each.
+  integer function failures_of(name)
+    character(len=*), intent(in) :: name
+    integer :: failed(1)
+    failures = 0
+    call group_begins(name)
+    select case (name)
+    case ('accumulate')
+      call test_accumulate()
+    case ('atomics')
+      call test_atomics()
+    case ('errors')
+      call test_errors()
+    case ('kinds')
+      call test_kinds()
+    case ('memory')
+      call test_memory()
+    case ('notify')
+      call test_notify()
+    case ('sections')
+      call test_sections()
+    case ('stops')
+      call test_stop()
+    case ('teams')
+      call test_teams()
+    case ('vectors')
+      call test_vectors()
+    case default
+      call rma_abort(2, 'fortran-tests: no such group of tests: ' // name)
+    end select
+    failed(1) = failures
+    call rma_allreduce(failed, op=RMA_SUM)
+    failures_of = failed(1)
+    if (rma_rank() == 0) print '(3a, i0, a, i0, a)', 'fortran ', trim(name), ' on ', rma_size(), ' ranks: ', failed(1), &
+      ' failures'
+  end function failures_of
 end program main
