@@ -5,8 +5,8 @@
 programs=$1
 
 # A few suites share each job, because its start takes longer than most suites.
-for suites in 'Memory.*:Contiguous.*:Order.*:Misuse.*' 'Strided.*:Vector.*:Request.*:Notify.*' \
-  'Accumulate.*:Atomic.*:Context.*:Mutex.*:Thread.*' 'Team.*'; do
+for suites in 'Memory.*:Contiguous.*:Order.*:Misuse.*:Team.*' 'Strided.*:Vector.*:Request.*:Notify.*' \
+  'Accumulate.*:Atomic.*:Context.*:Mutex.*:Thread.*'; do
   step "$suites" multi "$suites"
 done
 # In one process, messages go over shared memory and over the rails: to ranks of its host, whose memory it may not

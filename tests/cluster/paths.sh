@@ -23,6 +23,6 @@ little_locked_memory() {
 for tests in 'Atomic.*:Accumulate.*' 'Order.*'; do
   step "little locked memory: $tests" little_locked_memory 2 "$tests"
 done
-step 'little locked memory: transfers' little_locked_memory 1 'Contiguous.Put:Contiguous.Get'
+step 'little locked memory: puts' little_locked_memory 1 'Contiguous.Put'
 step 'no shared memory' multi 'Order.*:Atomic.*:Notify.*:Thread.*' RMA_SHM=off
 finish

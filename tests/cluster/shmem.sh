@@ -15,7 +15,7 @@ shmem() {
   cluster-run -n "$ranks" --timeout 200 "${settings[@]}" -- "$programs/shmem-$program"
 }
 
-for program in hello transfers atomics waits collectives heap locks threads; do
+for program in transfers waits collectives heap threads; do
   step "$program" shmem 1 $program
 done
 step 'atomics, two PEs on each host' shmem 2 atomics
