@@ -14,6 +14,8 @@
 namespace rma {
 
 enum class HugePagesSetting : std::uint8_t { off, transparent, hugetlb };
+/// Automatic, or the CopyMethod (util/copying) of the same name.
+enum class CopySetting : std::uint8_t { automatic, library, vectors32, vectors64, movsb, stream };
 enum class CmaSetting : std::uint8_t { automatic, off };
 enum class CollectiveSetting : std::uint8_t { automatic, p2p };
 enum class AllgatherSetting : std::uint8_t { automatic, rdma, ring, p2p };
@@ -98,6 +100,7 @@ struct Settings {
   std::string trace;
   // These are grouped because each takes one byte.
   HugePagesSetting huge_pages = HugePagesSetting::transparent;
+  CopySetting copy = CopySetting::automatic;
   CmaSetting cma = CmaSetting::automatic;
   CollectiveSetting collective_algorithm = CollectiveSetting::automatic;
   AllgatherSetting allgather = AllgatherSetting::automatic;

@@ -13,9 +13,12 @@ int main(int argc, char** argv) {
   bool markdown = false;
   bool json = false;
   bool devices = false;
+  bool copies = false;
   app.add_flag("--settings", settings, "Show every setting with its value, range and meaning");
   app.add_flag("--settings-markdown", markdown, "Print docs/settings.md");
   app.add_flag("--devices", devices, "Show the RDMA devices, and which of their ports a job would use");
+  app.add_flag("--copies", copies,
+               "Measure the ways to copy within this host, and show which a job would take");
   app.add_flag("--json", json, "Print JSON");
   app.set_version_flag("--version", std::string("rma-info of librma ") + rma_version(),
                        "Print the version and exit");
@@ -30,6 +33,8 @@ int main(int argc, char** argv) {
     text = all.dump(2) + "\n";
   } else if (devices) {
     text = rma::info::devices_page();
+  } else if (copies) {
+    text = rma::info::copies_page();
   } else {
     text = settings ? rma::info::settings_text() : rma::info::machine_text();
   }

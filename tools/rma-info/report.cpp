@@ -8,6 +8,7 @@
 #include "devices.hpp"
 #include "rma/rma.h"
 #include "transport/shm/cma_transport.hpp"
+#include "util/copying/copy_table.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
 #include "util/system/memory_limit.hpp"
@@ -114,6 +115,44 @@ std::string devices_error() { return find_devices(in_force()).error; }
 
 std::string devices_page() { return devices_text(find_devices(in_force()).ports); }
 
+namespace {
+
+CopyTable copies() {
+  const Settings settings = in_force();
+  if (settings.copy == CopySetting::automatic) return measure_copies(std::chrono::microseconds(500));
+  return CopyTable::of(static_cast<CopyMethod>(static_cast<int>(settings.copy) - 1));
+}
+
+std::string size_text(std::size_t bytes) {
+  constexpr std::size_t kMebi = std::size_t{1} << 20U;
+  return bytes < kMebi ? fmt::format("{} KiB", bytes / 1024) : fmt::format("{} MiB", bytes / kMebi);
+}
+
+}  // namespace
+
+std::string copies_page() {
+  const CopyTable table = copies();
+  std::string text = fmt::format("{:<12}{:<12}{}\n{:<12}{:<12}{}\n", "from bytes", "aligned", "apart", "less",
+                                 "memcpy", "memcpy");
+  for (std::size_t i = 0; i < kCopyClasses; ++i) {
+    text += fmt::format("{:<12}{:<12}{}\n", size_text(copy_class_bytes(i)),
+                        copy_method_name(table.methods[1][i]), copy_method_name(table.methods[0][i]));
+  }
+  return text + fmt::format("{:<12}{:<12}{}\n", size_text(kMostBlock + 1), "memcpy", "memcpy") +
+         "aligned: source and destination lie alike in their cache lines of 64 bytes; apart: they do not.\n";
+}
+
+nlohmann::ordered_json copies_json() {
+  const CopyTable table = copies();
+  auto list = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < kCopyClasses; ++i) {
+    list.push_back({{"from_bytes", copy_class_bytes(i)},
+                    {"aligned", copy_method_name(table.methods[1][i])},
+                    {"apart", copy_method_name(table.methods[0][i])}});
+  }
+  return list;
+}
+
 nlohmann::ordered_json machine_json() {
   const Machine machine = look();
   return {{"version", rma_version()},
@@ -123,6 +162,7 @@ nlohmann::ordered_json machine_json() {
           {"memory_bytes", machine.memory_bytes},
           {"cross_memory_attach", machine.cma},
           {"registration_cache_off", why_no_registration_cache()},
+          {"copies", copies_json()},
           {"devices", devices_json(find_devices(in_force()).ports)}};
 }
 

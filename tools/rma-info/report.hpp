@@ -22,6 +22,9 @@ namespace rma::info {
 [[nodiscard]] std::string devices_page();
 [[nodiscard]] std::string devices_error();
 
+/// Measures the ways to copy a block within this host, and returns which one a job would take for each size.
+[[nodiscard]] std::string copies_page();
+
 /// Returns the abilities of this machine: processors, memory, ways to reach other processes' memory.
 [[nodiscard]] nlohmann::ordered_json machine_json();
 [[nodiscard]] std::string machine_text();

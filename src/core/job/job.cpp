@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <map>
 
@@ -74,6 +75,7 @@ Status Job::start() {
   card.head.alias_bytes = window.alias().file_bytes;
   const ProcessHeap* const heap = window.process_heap();
   if (heap != nullptr) card.head.process_heap_bytes = heap->bytes;
+  RMA_TRY(choose_copies());
   if (shares_host()) {
     Status status = host_.offer(transport::Handed::window, window.fd());
     if (status.ok() && heap != nullptr) status = host_.offer(transport::Handed::process_heap, heap->fd);
@@ -95,6 +97,23 @@ Status Job::start() {
   if (!doorbell.ok()) return {doorbell.status().code(), std::string(doorbell.status().text())};
   const auto use = provide(Service::heap_use, sizeof(std::atomic<std::uint64_t>));
   if (!use.ok()) return {use.status().code(), std::string(use.status().text())};
+  return {};
+}
+
+Status Job::choose_copies() {
+  using std::chrono_literals::operator""us;
+  CopyTable& copies = cards_.own().head.copies;
+  if (settings_.copy != CopySetting::automatic) {
+    const auto method = static_cast<CopyMethod>(static_cast<int>(settings_.copy) - 1);
+    static_assert(static_cast<int>(CopySetting::stream) - 1 == static_cast<int>(CopyMethod::stream));
+    if (block_copy(method) == nullptr) {
+      return {RMA_ERR_SETTING,
+              text("RMA_COPY={}: this processor lacks the instructions", copy_method_name(method))};
+    }
+    copies = CopyTable::of(method);
+  } else if (!copies_by_another()) {
+    copies = measure_copies(500us);
+  }
   return {};
 }
 
@@ -177,6 +196,9 @@ Status Job::map_host() {
     partners.push_back({.rank = rank, .card = card->head.host});
     cards.emplace(rank, std::move(card).value());
   }
+  const CopyTable& copies =
+      (copies_by_another() ? cards.at(local_ranks().front()) : cards_.own()).head.copies;
+  if (copies.usable()) use_copies(copies);
   Status met = host_.meet(partners, [&](int rank, transport::HostPeer& process) {
     return map_peer(rank, cards.at(rank), process).within(text("heap of rank {}", rank));
   });

@@ -139,6 +139,12 @@ class Job {
   [[nodiscard]] bool shares_host() const {
     return settings_.shm != ShmSetting::off && local_ranks().size() > 1;
   }
+  /// Returns whether another process, the first one of this host, measures how this one copies.
+  [[nodiscard]] bool copies_by_another() const {
+    return settings_.copy == CopySetting::automatic && shares_host() && rank() != local_ranks().front();
+  }
+  /// Puts the ways to copy into this process's card: those that RMA_COPY says, or the fastest ones.
+  [[nodiscard]] Status choose_copies();
   [[nodiscard]] Status open_rails();
   [[nodiscard]] Status start();
   /// Meets the other processes of this host and maps their memory.

@@ -10,7 +10,7 @@ namespace rma {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<ProcessCard::Head> &&
-                  sizeof(ProcessCard::Head) == 64 + sizeof(transport::HostCard) + 16 * kServices,
+                  sizeof(ProcessCard::Head) == 64 + sizeof(transport::HostCard) + 16 * kServices + 32,
               "the head is its own wire format: no padding");
 
 /// The header of each rail. The name and the transport's card follow it.
@@ -65,7 +65,7 @@ bool sensible(const ProcessCard::Head& head) {
     good = good && block.offset % ProcessCard::kBlockAlignment == 0 && block.bytes <= head.bytes &&
            block.offset <= head.bytes - block.bytes;
   }
-  return good;
+  return good && head.copies.well_formed();
 }
 
 }  // namespace

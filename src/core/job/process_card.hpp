@@ -9,6 +9,7 @@
 
 #include "fabric/registrar.hpp"
 #include "transport/shm/host_peers.hpp"
+#include "util/copying/copy_table.hpp"
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
@@ -29,7 +30,7 @@ struct ServiceBlock {
 struct ProcessCard {
   static constexpr std::uint64_t kMagic = 0x726d612d63617264;  // "rma-card"
   /// The version of this format, of all shared structures, and of the messages between processes.
-  static constexpr std::uint32_t kVersion = 14;
+  static constexpr std::uint32_t kVersion = 15;
   static constexpr std::size_t kBlockAlignment = 64;  ///< alignment of the services' blocks in their window
 
   /// The part of fixed size, which is its own wire format.
@@ -45,6 +46,9 @@ struct ProcessCard {
     transport::HostCard host;              ///< how other processes of its host meet it
     std::uint64_t local_bytes = 0;         ///< the size of `local`, which follows
     std::array<ServiceBlock, kServices> services = {};
+    /// The fastest copies on its host's processor, if it measured them: if it is its host's first process.
+    CopyTable copies;
+    std::array<std::uint8_t, 6> unused = {};  // the table's size is no multiple of 8
   };
   /// One network device.
   struct Rail {
