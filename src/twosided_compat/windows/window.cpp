@@ -26,14 +26,14 @@ constexpr std::array kHints = {Hint{"no_locks", "false"},
 
 Window::Window(const Communicator& comm, int flavor, rma_team_t team)
     : ErrorHandlerOwner(Kind::kWin, 0, MPI_ERRORS_ARE_FATAL),
-      flavor_attribute(flavor),
+      active_target(static_cast<std::size_t>(comm.size())),
+      predefined{.flavor = flavor},
       members_(comm.members()),
       session_(comm.session()),
       rank_(comm.rank()),
       flavor_(flavor),
       team_(team),
       parts_(static_cast<std::size_t>(comm.size())) {
-  for (auto* const counts : {&posts, &starts, &completes, &waited}) counts->resize(parts_.size());
   for (const Hint& hint : kHints) hints.set(hint.key, hint.usual);
 }
 

@@ -87,6 +87,43 @@ enum class Epoch : std::uint8_t {
   kLockAllUnchecked,
 };
 
+/// The state of generalized active target synchronization (MPI_Win_post, MPI_Win_start, MPI_Win_complete,
+/// MPI_Win_wait and MPI_Win_test; MPI 4.1, 12.5.2).
+struct ActiveTarget {
+  explicit ActiveTarget(std::size_t members)
+      : posts(members), starts(members), completes(members), waited(members) {}
+
+  bool started = false;      ///< between MPI_Win_start and MPI_Win_complete
+  bool posted = false;       ///< between MPI_Win_post and MPI_Win_wait
+  unsigned tests = 0;        ///< calls of MPI_Win_test that found an epoch open
+  std::int64_t looked = 0;   ///< when one of them looked whether a member has ended
+  std::vector<int> targets;  ///< the members of MPI_Win_start
+  std::vector<int> origins;  ///< the members of MPI_Win_post
+  // By member: how often this process has posted to it, started to access it, completed that, and waited for
+  // it.
+  std::vector<std::uint64_t> posts;
+  std::vector<std::uint64_t> starts;
+  std::vector<std::uint64_t> completes;
+  std::vector<std::uint64_t> waited;
+};
+
+/// The memory of this member that MPI_Win_free gives back.
+struct OwnMemory {
+  std::mutex attaching;                     ///< guards `attached`
+  std::map<std::uintptr_t, bool> attached;  ///< memory of a dynamic window; true: this library registered it
+  bool registered = false;                  ///< this library registered the memory of MPI_Win_create
+  void* block = nullptr;                    ///< this member's memory of rma_malloc, or null
+  bool allocated = false;                   ///< the members called rma_malloc for the window's memory
+};
+
+/// The values of the predefined attributes, which the program gets the addresses of.
+struct PredefinedAttributes {
+  MPI_Aint size = 0;
+  int unit = 1;
+  int flavor;
+  int model = MPI_WIN_UNIFIED;
+};
+
 /// A window. The program's handle and every pending request count as references.
 class Window : public ErrorHandlerOwner {
  public:
@@ -146,36 +183,16 @@ class Window : public ErrorHandlerOwner {
   }
 
   std::atomic<Epoch> epoch = Epoch::kNone;  ///< relaxed, as WindowPart::access
-  std::mutex epochs;                        ///< guards changes of epochs, and the members up to `waited`
+  std::mutex epochs;                        ///< guards changes of epochs, `locks` and `active_target`
   int locks = 0;                            ///< parts that MPI_Win_lock has opened
-  bool started = false;                     ///< between MPI_Win_start and MPI_Win_complete
-  bool posted = false;                      ///< between MPI_Win_post and MPI_Win_wait
-  unsigned tests = 0;                       ///< calls of MPI_Win_test that found an epoch open
-  std::int64_t looked = 0;                  ///< when one of them looked whether a member has ended
-  std::vector<int> targets;                 ///< the members of MPI_Win_start
-  std::vector<int> origins;                 ///< the members of MPI_Win_post
-  // By member: how often this process has posted to it, started to access it, completed that, and waited for
-  // it.
-  std::vector<std::uint64_t> posts;
-  std::vector<std::uint64_t> starts;
-  std::vector<std::uint64_t> completes;
-  std::vector<std::uint64_t> waited;
-
-  std::mutex attaching;                     ///< guards `attached`
-  std::map<std::uintptr_t, bool> attached;  ///< memory of a dynamic window; true: this library registered it
-  bool registered = false;                  ///< this library registered the memory of MPI_Win_create
-  void* memory = nullptr;                   ///< this member's memory of rma_malloc, or null
-  bool allocated = false;                   ///< the members called rma_malloc for the window's memory
-  WindowControl* control = nullptr;         ///< this member's
+  ActiveTarget active_target;
+  OwnMemory own;
+  WindowControl* control = nullptr;  ///< this member's
 
   std::string name;
   Info hints;
   AttributesOf<MPI_Win> attributes;
-  // The values of the predefined attributes, which the program gets the addresses of.
-  MPI_Aint size_attribute = 0;
-  int unit_attribute = 1;
-  int flavor_attribute;
-  int model_attribute = MPI_WIN_UNIFIED;
+  PredefinedAttributes predefined;
 
  private:
   [[nodiscard]] std::uint64_t* counter(int member, std::size_t index) {

@@ -18,13 +18,13 @@ void* predefined_attribute(Window& win, int keyval, bool& found) {
     case MPI_WIN_BASE:
       return win.is_dynamic() ? MPI_BOTTOM : win.own_part().here;
     case MPI_WIN_SIZE:
-      return &win.size_attribute;
+      return &win.predefined.size;
     case MPI_WIN_DISP_UNIT:
-      return &win.unit_attribute;
+      return &win.predefined.unit;
     case MPI_WIN_CREATE_FLAVOR:
-      return &win.flavor_attribute;
+      return &win.predefined.flavor;
     case MPI_WIN_MODEL:
-      return &win.model_attribute;
+      return &win.predefined.model;
     default:
       found = false;
       return nullptr;

@@ -49,10 +49,10 @@ int release(Window& win) {
   const auto note = [&](rma_status_t status) {
     if (status != RMA_SUCCESS && code == MPI_SUCCESS) code = library_failure(status);
   };
-  if (win.allocated) note(rma_free(win.team(), win.memory));
+  if (win.own.allocated) note(rma_free(win.team(), win.own.block));
   if (win.control != nullptr) note(rma_free(win.team(), win.control));
-  if (win.registered) note(rma_unregister(reinterpret_cast<void*>(win.own_part().base)));
-  for (const auto& [base, is_registered] : win.attached) {
+  if (win.own.registered) note(rma_unregister(reinterpret_cast<void*>(win.own_part().base)));
+  for (const auto& [base, is_registered] : win.own.attached) {
     if (is_registered) note(rma_unregister(reinterpret_cast<void*>(base)));
   }
   note(rma_team_free(&win.team()));
@@ -125,9 +125,9 @@ int exchange(Window& win, const Offer& mine) {
 /// Allocates each member's memory.
 int allocate_parts(Window& win) {
   std::vector<void*> addresses(static_cast<std::size_t>(win.size()));
-  const int code = checked(rma_malloc(win.team(), win.own_part().bytes, 0, addresses.data(), &win.memory));
+  const int code = checked(rma_malloc(win.team(), win.own_part().bytes, 0, addresses.data(), &win.own.block));
   if (code != MPI_SUCCESS) return code;
-  win.allocated = true;
+  win.own.allocated = true;
   for (int member = 0; member < win.size(); ++member)
     win.part(member).base = reinterpret_cast<std::uintptr_t>(addresses[static_cast<std::size_t>(member)]);
   return MPI_SUCCESS;
@@ -143,9 +143,9 @@ int allocate_block(Window& win) {
   constexpr std::size_t kPage = 4096;
   std::vector<void*> addresses(static_cast<std::size_t>(win.size()));
   const int code =
-      checked(rma_malloc(win.team(), win.rank() == 0 ? total : 0, kPage, addresses.data(), &win.memory));
+      checked(rma_malloc(win.team(), win.rank() == 0 ? total : 0, kPage, addresses.data(), &win.own.block));
   if (code != MPI_SUCCESS) return code;
-  win.allocated = true;
+  win.own.allocated = true;
   auto next = reinterpret_cast<std::uintptr_t>(addresses.front());
   for (int member = 0; member < win.size(); ++member) {
     WindowPart& part = win.part(member);
@@ -175,8 +175,8 @@ void map_parts(Window& win) {
 }
 
 void set_attributes(Window& win, std::size_t unit) {
-  win.size_attribute = win.is_dynamic() ? 0 : static_cast<MPI_Aint>(win.own_part().bytes);
-  win.unit_attribute = narrowed(static_cast<MPI_Count>(unit));
+  win.predefined.size = win.is_dynamic() ? 0 : static_cast<MPI_Aint>(win.own_part().bytes);
+  win.predefined.unit = narrowed(static_cast<MPI_Count>(unit));
 }
 
 int check_unit(MPI_Aint disp_unit) {
@@ -228,7 +228,7 @@ int win_create(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI
     // Other interfaces update static data by the atomics of librma, so this one does, too.
     offer.has_words = own_shared_data().holds(offer.base, offer.bytes) ? 1 : 0;
     offer.code = checked(rma_register(base, offer.bytes));
-    win->registered = offer.code == MPI_SUCCESS;
+    win->own.registered = offer.code == MPI_SUCCESS;
   }
   if (const int code = exchange(*win, offer); code != MPI_SUCCESS) return give_up(*win, code);
   map_parts(*win);
@@ -277,7 +277,8 @@ int win_free(MPI_Win* handle) {
   Window* win = nullptr;
   RMA_TRY(find_window(*handle, win));
   const Epoch epoch = win->epoch.load(std::memory_order_relaxed);
-  if (win->locks != 0 || win->started || win->posted || (epoch != Epoch::kNone && epoch != Epoch::kFence))
+  if (win->locks != 0 || win->active_target.started || win->active_target.posted ||
+      (epoch != Epoch::kNone && epoch != Epoch::kFence))
     return failure(MPI_ERR_RMA_SYNC, "an epoch of the window is open");
   RMA_TRY(win->attributes.remove_all(*handle));
   // Nobody frees memory that another member still accesses.

@@ -62,24 +62,24 @@ std::uint64_t& of(std::vector<std::uint64_t>& counts, int member) {
 
 /// Waits until all targets of MPI_Win_start have posted.
 int wait_for_posts(Window& win) {
-  for (const int target : win.targets) {
-    const std::uint64_t next = of(win.starts, target) + 1;
+  for (const int target : win.active_target.targets) {
+    const std::uint64_t next = of(win.active_target.starts, target) + 1;
     const int code =
         wait_until_reached(win, win.post_counter(win.rank(), target), next, WindowWait::For::kPost, target);
     if (code != MPI_SUCCESS) return code;
   }
-  for (const int target : win.targets) ++of(win.starts, target);
+  for (const int target : win.active_target.targets) ++of(win.active_target.starts, target);
   return MPI_SUCCESS;
 }
 
 /// Ends the exposure epoch. All origins have completed their accesses.
 void end_exposure(Window& win) {
-  for (const int origin : win.origins) ++of(win.waited, origin);
-  win.posted = false;
+  for (const int origin : win.active_target.origins) ++of(win.active_target.waited, origin);
+  win.active_target.posted = false;
 }
 
 int check_posted(const Window& win) {
-  return win.posted ? MPI_SUCCESS : failure(MPI_ERR_RMA_SYNC, "MPI_Win_post was not called");
+  return win.active_target.posted ? MPI_SUCCESS : failure(MPI_ERR_RMA_SYNC, "MPI_Win_post was not called");
 }
 
 }  // namespace
@@ -92,7 +92,8 @@ int win_fence(int assertion, MPI_Win handle) {
   {
     const std::lock_guard guard(win->epochs);
     const Epoch epoch = win->epoch.load(std::memory_order_relaxed);
-    if (win->locks != 0 || win->started || win->posted || (epoch != Epoch::kNone && epoch != Epoch::kFence))
+    if (win->locks != 0 || win->active_target.started || win->active_target.posted ||
+        (epoch != Epoch::kNone && epoch != Epoch::kFence))
       return failure(MPI_ERR_RMA_SYNC, "an epoch of another kind is open");
   }
   // Also a fence that follows no access waits for all: a later access must not come before it at its target.
@@ -109,20 +110,20 @@ int win_start(MPI_Group group, int assertion, MPI_Win handle) {
   {
     const std::lock_guard guard(win->epochs);
     const Epoch epoch = win->epoch.load(std::memory_order_relaxed);
-    if (win->started || win->locks != 0 || (epoch != Epoch::kNone && epoch != Epoch::kFence))
+    if (win->active_target.started || win->locks != 0 || (epoch != Epoch::kNone && epoch != Epoch::kFence))
       return failure(MPI_ERR_RMA_SYNC, "an access epoch of the window is open");
-    RMA_TRY(find_members(*win, group, win->targets));
+    RMA_TRY(find_members(*win, group, win->active_target.targets));
     win->epoch.store(Epoch::kNone, std::memory_order_relaxed);  // that of a fence has not been used
-    win->started = true;
+    win->active_target.started = true;
   }
   // Without the lock: another thread may post meanwhile, and the targets may wait for that.
   if ((assertion & MPI_MODE_NOCHECK) == 0) {
     if (const int code = wait_for_posts(*win); code != MPI_SUCCESS) {
-      win->started = false;
+      win->active_target.started = false;
       return code;
     }
   }
-  for (const int target : win->targets)
+  for (const int target : win->active_target.targets)
     win->part(target).access.store(Access::kStarted, std::memory_order_relaxed);
   return MPI_SUCCESS;
 }
@@ -131,18 +132,19 @@ int win_complete(MPI_Win handle) {
   Window* win = nullptr;
   RMA_TRY(find_window(handle, win));
   const std::lock_guard guard(win->epochs);
-  if (!win->started) return failure(MPI_ERR_RMA_SYNC, "MPI_Win_start was not called");
+  if (!win->active_target.started) return failure(MPI_ERR_RMA_SYNC, "MPI_Win_start was not called");
   int code = MPI_SUCCESS;
-  for (const int target : win->targets) {
+  for (const int target : win->active_target.targets) {
     WindowPart& part = win->part(target);
     part.access.store(Access::kNone, std::memory_order_relaxed);
     // A target that is lost does not keep the others from their notification.
     int one = flush_part(part);
     if (one == MPI_SUCCESS)
-      one = notify(part, win->complete_counter(target, win->rank()), ++of(win->completes, target));
+      one = notify(part, win->complete_counter(target, win->rank()),
+                   ++of(win->active_target.completes, target));
     if (code == MPI_SUCCESS) code = one;
   }
-  win->started = false;
+  win->active_target.started = false;
   return code;
 }
 
@@ -152,15 +154,15 @@ int win_post(MPI_Group group, int assertion, MPI_Win handle) {
   constexpr int kAllowed = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
   RMA_TRY(check_assertion(assertion, kAllowed));
   const std::lock_guard guard(win->epochs);
-  if (win->posted) return failure(MPI_ERR_RMA_SYNC, "an exposure epoch of the window is open");
-  RMA_TRY(find_members(*win, group, win->origins));
-  win->posted = true;
+  if (win->active_target.posted) return failure(MPI_ERR_RMA_SYNC, "an exposure epoch of the window is open");
+  RMA_TRY(find_members(*win, group, win->active_target.origins));
+  win->active_target.posted = true;
   int code = MPI_SUCCESS;
   // With MPI_MODE_NOCHECK no origin waits for the post: the program has made sure that it comes first.
   if ((assertion & MPI_MODE_NOCHECK) != 0) return code;
-  for (const int origin : win->origins) {
-    const int one =
-        notify(win->part(origin), win->post_counter(origin, win->rank()), ++of(win->posts, origin));
+  for (const int origin : win->active_target.origins) {
+    const int one = notify(win->part(origin), win->post_counter(origin, win->rank()),
+                           ++of(win->active_target.posts, origin));
     if (code == MPI_SUCCESS) code = one;
   }
   return code;
@@ -172,8 +174,8 @@ int win_wait(MPI_Win handle) {
   RMA_TRY(check_posted(*win));
   // Without the lock: another thread may start and complete accesses meanwhile.
   int code = MPI_SUCCESS;
-  for (const int origin : win->origins) {
-    const std::uint64_t next = of(win->waited, origin) + 1;
+  for (const int origin : win->active_target.origins) {
+    const std::uint64_t next = of(win->active_target.waited, origin) + 1;
     if (code == MPI_SUCCESS)
       code = wait_until_reached(*win, win->complete_counter(win->rank(), origin), next,
                                 WindowWait::For::kComplete, origin);
@@ -189,17 +191,17 @@ int win_test(MPI_Win handle, int* flag) {
   if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
   RMA_TRY(check_posted(*win));
   *flag = 0;
-  for (const int origin : win->origins) {
-    if (!has_reached(win->complete_counter(win->rank(), origin), of(win->waited, origin) + 1)) {
+  for (const int origin : win->active_target.origins) {
+    if (!has_reached(win->complete_counter(win->rank(), origin), of(win->active_target.waited, origin) + 1)) {
       // A program that tests in a loop finds out that an origin has ended, and lets others run. They may keep
       // the processor for milliseconds, so that the clock says when to look.
       constexpr unsigned kLookEvery = 8;
       constexpr std::int64_t kBetweenLooks = 2'000'000;  // ns
       make_progress();
-      if (++win->tests % kLookEvery != 0) return MPI_SUCCESS;
+      if (++win->active_target.tests % kLookEvery != 0) return MPI_SUCCESS;
       const std::int64_t now = monotonic_nanoseconds();
-      if (now - win->looked < kBetweenLooks) return MPI_SUCCESS;
-      win->looked = now;
+      if (now - win->active_target.looked < kBetweenLooks) return MPI_SUCCESS;
+      win->active_target.looked = now;
       return find_lost(*win->members());
     }
   }

@@ -123,7 +123,8 @@ int win_lock(int lock_type, int rank, int assertion, MPI_Win handle) {
   WindowPart& part = win->part(rank);
   {
     const std::lock_guard guard(win->epochs);
-    if (part.access.load(std::memory_order_relaxed) != Access::kNone || all_locked(*win) || win->started)
+    if (part.access.load(std::memory_order_relaxed) != Access::kNone || all_locked(*win) ||
+        win->active_target.started)
       return failure(MPI_ERR_RMA_SYNC, fmt::format("an epoch that gives access to rank {} is open", rank));
     ++win->locks;
     win->epoch.store(Epoch::kNone, std::memory_order_relaxed);  // that of a fence has not been used
@@ -170,7 +171,7 @@ int win_lock_all(int assertion, MPI_Win handle) {
   RMA_TRY(check_assertion(assertion));
   const bool checks = (assertion & MPI_MODE_NOCHECK) == 0;
   const std::lock_guard guard(win->epochs);
-  if (win->locks != 0 || all_locked(*win) || win->started)
+  if (win->locks != 0 || all_locked(*win) || win->active_target.started)
     return failure(MPI_ERR_RMA_SYNC, "an access epoch of the window is open");
   if (checks) {
     LockWords all = all_locks_of(*win, WindowWait::For::kLocks);

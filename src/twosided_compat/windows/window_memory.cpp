@@ -30,9 +30,9 @@ int win_attach(MPI_Win handle, void* base, MPI_Aint size) {
   RMA_TRY(find_dynamic(handle, win));
   if (size < 0) return failure(MPI_ERR_SIZE, fmt::format("the size is {}", size));
   if (base == nullptr) return size == 0 ? MPI_SUCCESS : failure(MPI_ERR_BASE, "base is null");
-  const std::lock_guard guard(win->attaching);
+  const std::lock_guard guard(win->own.attaching);
   const auto key = reinterpret_cast<std::uintptr_t>(base);
-  if (win->attached.contains(key))
+  if (win->own.attached.contains(key))
     return failure(MPI_ERR_RMA_ATTACH, fmt::format("memory at {} is attached already", base));
   const auto bytes = static_cast<std::size_t>(size);
   void* here = nullptr;
@@ -41,7 +41,7 @@ int win_attach(MPI_Win handle, void* base, MPI_Aint size) {
   const bool registers = bytes != 0 && rma_map(base, bytes, rma_rank(), &here) != RMA_SUCCESS;
   if (registers && rma_register(base, bytes) != RMA_SUCCESS)
     return failure(MPI_ERR_RMA_ATTACH, rma_last_error());
-  win->attached.emplace(key, registers);
+  win->own.attached.emplace(key, registers);
   return MPI_SUCCESS;
 }
 
@@ -49,12 +49,12 @@ int win_detach(MPI_Win handle, const void* base) {
   Window* win = nullptr;
   RMA_TRY(find_dynamic(handle, win));
   if (base == nullptr) return MPI_SUCCESS;
-  const std::lock_guard guard(win->attaching);
-  const auto found = win->attached.find(reinterpret_cast<std::uintptr_t>(base));
-  if (found == win->attached.end())
+  const std::lock_guard guard(win->own.attaching);
+  const auto found = win->own.attached.find(reinterpret_cast<std::uintptr_t>(base));
+  if (found == win->own.attached.end())
     return failure(MPI_ERR_BASE, fmt::format("no memory at {} is attached", base));
   const bool registered = found->second;
-  win->attached.erase(found);
+  win->own.attached.erase(found);
   return registered ? checked(rma_unregister(const_cast<void*>(base))) : MPI_SUCCESS;
 }
 
