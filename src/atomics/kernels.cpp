@@ -21,64 +21,38 @@ void store(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof value);
 }
 
-// The loops below have no branches and no calls, so that the compiler turns them into vector code.
+// The loops below have no branches and no calls, so that the compiler turns them into vector code. Only
+// accumulates scale, so these loops stand here and not in kernels/operators.cpp.
 
 template <typename T>
-[[gnu::always_inline]] inline void add_loop(std::byte* dst, const std::byte* src, std::size_t count) {
-  for (std::size_t i = 0; i < count * sizeof(T); i += sizeof(T)) {
-    store(dst + i, static_cast<T>(load<T>(dst + i) + load<T>(src + i)));
-  }
-}
-
-template <typename T>
-[[gnu::always_inline]] inline void add_scaled_loop(std::byte* dst, const std::byte* src, std::size_t count,
-                                                   T factor) {
+[[gnu::always_inline]] inline void add_scaled_loop(const void* from, void* to, std::size_t count, T factor) {
+  const auto* const src = static_cast<const std::byte*>(from);
+  auto* const dst = static_cast<std::byte*>(to);
   for (std::size_t i = 0; i < count * sizeof(T); i += sizeof(T)) {
     store(dst + i, static_cast<T>(load<T>(dst + i) + factor * load<T>(src + i)));
   }
 }
 
 template <typename T>
-void add(std::byte* dst, const std::byte* src, std::size_t count, const std::byte* /*scale*/) {
-  add_loop<T>(dst, src, count);
-}
-
-template <typename T>
-void add_scaled(std::byte* dst, const std::byte* src, std::size_t count, const std::byte* scale) {
-  add_scaled_loop<T>(dst, src, count, load<T>(scale));
+void add_scaled(const void* src, void* dst, std::size_t count, void* scale) {
+  add_scaled_loop<T>(src, dst, count, load<T>(static_cast<const std::byte*>(scale)));
 }
 
 #if defined(__x86_64__)
-// The same loops for processors with vectors twice as long. They do not use fused multiplication, so that
+// The same loop for processors with vectors twice as long. It does not use fused multiplication, so that
 // results do not depend on the processor.
-
 template <typename T>
-[[gnu::target("avx2")]] void add_avx2(std::byte* dst, const std::byte* src, std::size_t count,
-                                      const std::byte* /*scale*/) {
-  add_loop<T>(dst, src, count);
-}
-
-template <typename T>
-[[gnu::target("avx2")]] void add_scaled_avx2(std::byte* dst, const std::byte* src, std::size_t count,
-                                             const std::byte* scale) {
-  add_scaled_loop<T>(dst, src, count, load<T>(scale));
+[[gnu::target("avx2")]] void add_scaled_avx2(const void* src, void* dst, std::size_t count, void* scale) {
+  add_scaled_loop<T>(src, dst, count, load<T>(static_cast<const std::byte*>(scale)));
 }
 
 const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
 
 template <typename T>
-auto best_add() {
-  return has_avx2 ? add_avx2<T> : add<T>;
-}
-template <typename T>
 auto best_add_scaled() {
   return has_avx2 ? add_scaled_avx2<T> : add_scaled<T>;
 }
 #else
-template <typename T>
-auto best_add() {
-  return add<T>;
-}
 template <typename T>
 auto best_add_scaled() {
   return add_scaled<T>;
@@ -86,9 +60,11 @@ auto best_add_scaled() {
 #endif
 
 template <typename T>
-void add_scaled_complex(std::byte* dst, const std::byte* src, std::size_t count, const std::byte* scale) {
-  const T factor_re = load<T>(scale);
-  const T factor_im = load<T>(scale + sizeof(T));
+void add_scaled_complex(const void* from, void* to, std::size_t count, void* scale) {
+  const auto* const src = static_cast<const std::byte*>(from);
+  auto* const dst = static_cast<std::byte*>(to);
+  const T factor_re = load<T>(static_cast<const std::byte*>(scale));
+  const T factor_im = load<T>(static_cast<const std::byte*>(scale) + sizeof(T));
   for (std::size_t i = 0; i < count * 2 * sizeof(T); i += 2 * sizeof(T)) {
     const T re = load<T>(src + i);
     const T im = load<T>(src + i + sizeof(T));
@@ -111,10 +87,10 @@ Kernel::Kernel(rma_type_t type, const void* scale)
   if (scale != nullptr) std::memcpy(scale_.data(), scale, element_bytes_);
 
   const auto choose = [&]<typename T>(T /*part*/) {
-    add_ = add<T>;
+    add_ = kernels::find(kernels::Operator::kSum, kernels::element_of<T>());
     function_ = best_add_scaled<T>();
     if (scale == nullptr || is_one<T>(scale_.data(), complex)) {
-      function_ = best_add<T>();
+      function_ = add_;
       element_bytes_ = part_bytes_;
     } else if (complex) {
       function_ = add_scaled_complex<T>;
@@ -151,7 +127,7 @@ void Kernel::product(std::byte* dst, const std::byte* src) const {
     store(dst, -0.0);
     store(dst + sizeof(double), -0.0);
   }
-  function_(dst, src, 1, scale_.data());
+  function_(src, dst, 1, scale());
 }
 
 }  // namespace rma

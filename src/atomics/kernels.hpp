@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include "kernels/operators.hpp"
 #include "rma/rma.h"
 
 namespace rma {
@@ -25,21 +26,22 @@ class Kernel {
   /// Accumulates `bytes` bytes, a multiple of element_bytes(). `src` needs no alignment. It is equal to
   /// `dst`, or the two are disjoint.
   void run(std::byte* dst, const std::byte* src, std::size_t bytes) const {
-    function_(dst, src, bytes >> element_shift_, scale_.data());  // a division would cost as much as the rest
+    function_(src, dst, bytes >> element_shift_, scale());  // a division would cost as much as the rest
   }
 
   /// Stores scale * (the element at `src`), whose parts add_part() then adds. For complex arithmetic only.
   void product(std::byte* dst, const std::byte* src) const;
   /// Adds the real number at `src` to the one at `dst`.
-  void add_part(std::byte* dst, const std::byte* src) const { add_(dst, src, 1, nullptr); }
+  void add_part(std::byte* dst, const std::byte* src) const { add_(src, dst, 1, nullptr); }
 
   static constexpr std::size_t kMostElementBytes = 16;
 
  private:
-  using Function = void (*)(std::byte* dst, const std::byte* src, std::size_t count, const std::byte* scale);
+  /// Returns the context of a loop. The loops only read it.
+  [[nodiscard]] void* scale() const { return const_cast<std::byte*>(scale_.data()); }
 
-  Function function_ = nullptr;
-  Function add_ = nullptr;  ///< adds parts, with the scale 1
+  kernels::Loop function_ = nullptr;
+  kernels::Loop add_ = nullptr;  ///< adds parts, with the scale 1
   std::size_t element_bytes_ = 0;
   int element_shift_ = 0;  ///< log2(element_bytes_)
   std::size_t part_bytes_ = 0;

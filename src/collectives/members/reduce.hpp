@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-
 #include "rma/collectives.h"
 #include "rma/rma.h"
 #include "util/status.hpp"
@@ -12,19 +10,7 @@ namespace rma {
 /// type. RMA_MIN and RMA_MAX are not defined for complex types, RMA_B* only for integers.
 [[nodiscard]] Status check_reduction(rma_type_t type, rma_reduction_t op);
 
-/// Performs into[i] = into[i] op from[i] for `count` elements. Integers wrap around. Both arrays are aligned
-/// to the elements' real type, and are disjoint.
-using Combine = void (*)(std::byte* into, const std::byte* from, std::size_t count);
-
-/// A reduction that check_reduction() accepted.
-struct Reduction {
-  Combine combine = nullptr;
-  std::size_t element_bytes = 0;
-
-  [[nodiscard]] static Reduction of(rma_type_t type, rma_reduction_t op);
-};
-
-/// Returns the same for a schedule.
+/// Returns how a reduction that check_reduction() accepted combines elements.
 [[nodiscard]] rma_reducer_t reducer_of(rma_type_t type, rma_reduction_t op);
 
 /// Returns a text such as "RMA_SUM of RMA_INT", for a reduction that check_reduction() accepted.

@@ -1,16 +1,18 @@
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstddef>
 #include <optional>
 #include <type_traits>
 
+#include "kernels/operators.hpp"
 #include "rma/collectives.h"
 #include "rma/rma.h"
 #include "shmem/teams/teams.hpp"
 #include "shmem/transfers/transfers.hpp"
 
-// Reductions and scans. librma has kernels of its own for some types; combine() serves the others.
+// Reductions and scans. librma has names for some types; kernels/operators.hpp has loops for all.
 
 namespace rma::shmem {
 
@@ -27,39 +29,16 @@ constexpr std::optional<rma_type_t> library_type() {
   return std::nullopt;
 }
 
-// Signed integers are added and multiplied as unsigned ones of at least the width of int, which wrap around.
-template <typename T>
-struct Arithmetic {
-  using type = T;
-};
-template <typename T>
-requires std::is_integral_v<T>
-struct Arithmetic<T> {
-  using type = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
-};
-
-/// Returns `a` op `b`.
-template <rma_reduction_t Op, typename T>
-T combined(T a, T b) {
-  using Wide = typename Arithmetic<T>::type;
-  if constexpr (Op == RMA_SUM) return static_cast<T>(static_cast<Wide>(a) + static_cast<Wide>(b));
-  if constexpr (Op == RMA_PROD) return static_cast<T>(static_cast<Wide>(a) * static_cast<Wide>(b));
-  if constexpr (Op == RMA_MIN) return b < a ? b : a;
-  if constexpr (Op == RMA_MAX) return a < b ? b : a;
-  if constexpr (Op == RMA_BAND) return static_cast<T>(a & b);
-  if constexpr (Op == RMA_BOR) return static_cast<T>(a | b);
-  if constexpr (Op == RMA_BXOR) return static_cast<T>(a ^ b);
+/// Returns the loop of the same operator.
+constexpr kernels::Operator loop_operator(rma_reduction_t op) {
+  constexpr std::array kLoops = {kernels::Operator::kSum,    kernels::Operator::kProduct,
+                                 kernels::Operator::kMin,    kernels::Operator::kMax,
+                                 kernels::Operator::kBitAnd, kernels::Operator::kBitOr,
+                                 kernels::Operator::kBitXor};
+  return kLoops[static_cast<std::size_t>(op)];
 }
 
-/// As rma_reducer asks for it.
-template <rma_reduction_t Op, typename T>
-void combine(const void* in, void* inout, std::size_t count, void* /*context*/) {
-  const T* const a = static_cast<const T*>(in);
-  T* const b = static_cast<T*>(inout);
-  for (std::size_t i = 0; i < count; ++i) b[i] = combined<Op, T>(a[i], b[i]);
-}
-
-/// Performs a reduction or scan by combine().
+/// Performs a reduction or scan of any type.
 template <rma_reduction_t Op, typename T>
 void reduce_generally(Call call, rma_team_t team, rma_collective_kind_t kind, T* dest, const T* source,
                       std::size_t count) {
@@ -69,7 +48,10 @@ void reduce_generally(Call call, rma_team_t team, rma_collective_kind_t kind, T*
   operation.src = collective_address(source);
   operation.count = count;
   operation.reducer = {
-      .combine = combine<Op, T>, .context = nullptr, .element_bytes = sizeof(T), .commutes = 1};
+      .combine = kernels::find(loop_operator(Op), kernels::element_of<T>(), kernels::kIsComplex<T>),
+      .context = nullptr,
+      .element_bytes = sizeof(T),
+      .commutes = 1};
   rma_request_t request = RMA_REQUEST_NULL;
   require(rma_collective_nb(team, &operation, &request), call);
   require(rma_wait(&request), call);

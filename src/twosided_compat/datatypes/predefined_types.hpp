@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/elements.hpp"
 #include "twosided_compat/numbers.hpp"
 
 namespace rma::mpi {
@@ -22,33 +23,9 @@ enum class TypeClass : std::uint8_t {
   kPair,  ///< a value and an index, for MPI_MINLOC and MPI_MAXLOC
 };
 
-/// The machine types that the elements of datatypes are.
-enum class Element : std::uint8_t {
-  kNone,
-  kInt8,
-  kInt16,
-  kInt32,
-  kInt64,
-  kInt128,
-  kUint8,
-  kUint16,
-  kUint32,
-  kUint64,
-  kUint128,
-  kFloat16,
-  kFloat32,
-  kFloat64,
-  kLongDouble,
-  kFloat128,
-  kFloatInt,
-  kDoubleInt,
-  kLongInt,
-  kTwoInt,
-  kShortInt,
-  kLongDoubleInt,
-  kTwoFloat,
-  kTwoDouble,
-};
+using kernels::Element;
+using kernels::integer_element;
+using kernels::Pair;
 
 /// A predefined datatype. `element` is that of the parts of a complex type.
 struct PredefinedType {
@@ -59,29 +36,6 @@ struct PredefinedType {
   TypeClass type_class;
   Element element;
 };
-
-/// The structs of C whose layout the standard gives to the pairs.
-template <class Value, class Index>
-struct Pair {
-  Value value;
-  Index index;
-};
-
-/// Returns the element that holds an integer of `size` bytes.
-constexpr Element integer_element(std::size_t size, bool is_signed) {
-  switch (size) {
-    case 1:
-      return is_signed ? Element::kInt8 : Element::kUint8;
-    case 2:
-      return is_signed ? Element::kInt16 : Element::kUint16;
-    case 4:
-      return is_signed ? Element::kInt32 : Element::kUint32;
-    case 8:
-      return is_signed ? Element::kInt64 : Element::kUint64;
-    default:
-      return is_signed ? Element::kInt128 : Element::kUint128;
-  }
-}
 
 template <std::size_t kSize>
 constexpr PredefinedType integer(std::uintptr_t handle, const char* name, TypeClass type_class,

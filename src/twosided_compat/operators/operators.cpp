@@ -5,12 +5,71 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <limits>
 
 #include "twosided_compat/objects/errors.hpp"
 #include "util/try.hpp"
 
 namespace rma::mpi {
+namespace {
+
+/// The bit of a class of types in PredefinedOperator::classes.
+constexpr unsigned in(TypeClass type_class) { return 1U << static_cast<unsigned>(type_class); }
+
+struct PredefinedOperator {
+  std::uintptr_t handle = 0;
+  const char* name = nullptr;
+  unsigned classes = 0;  ///< for which the standard defines it
+  kernels::Operator loop = {};
+};
+
+constexpr unsigned kIntegers =
+    in(TypeClass::kCInteger) | in(TypeClass::kFortranInteger) | in(TypeClass::kMultiLanguage);
+constexpr unsigned kOrdered = kIntegers | in(TypeClass::kFloating);
+constexpr unsigned kNumbers = kOrdered | in(TypeClass::kComplex);
+constexpr unsigned kBits = kIntegers | in(TypeClass::kByte);
+constexpr unsigned kTruths = in(TypeClass::kCInteger) | in(TypeClass::kLogical);
+constexpr unsigned kPairs = in(TypeClass::kPair);
+constexpr unsigned kNoTypes = 0;  ///< only accumulates of windows have the operator, which needs no loop
+
+constexpr std::array kPredefinedOperators = {
+    PredefinedOperator{number::kSum, "MPI_SUM", kNumbers, kernels::Operator::kSum},
+    PredefinedOperator{number::kMin, "MPI_MIN", kOrdered, kernels::Operator::kMin},
+    PredefinedOperator{number::kMax, "MPI_MAX", kOrdered, kernels::Operator::kMax},
+    PredefinedOperator{number::kProd, "MPI_PROD", kNumbers, kernels::Operator::kProduct},
+    PredefinedOperator{number::kBand, "MPI_BAND", kBits, kernels::Operator::kBitAnd},
+    PredefinedOperator{number::kBor, "MPI_BOR", kBits, kernels::Operator::kBitOr},
+    PredefinedOperator{number::kBxor, "MPI_BXOR", kBits, kernels::Operator::kBitXor},
+    PredefinedOperator{number::kLand, "MPI_LAND", kTruths, kernels::Operator::kLogicalAnd},
+    PredefinedOperator{number::kLor, "MPI_LOR", kTruths, kernels::Operator::kLogicalOr},
+    PredefinedOperator{number::kLxor, "MPI_LXOR", kTruths, kernels::Operator::kLogicalXor},
+    PredefinedOperator{number::kMinloc, "MPI_MINLOC", kPairs, kernels::Operator::kMinLocation},
+    PredefinedOperator{number::kMaxloc, "MPI_MAXLOC", kPairs, kernels::Operator::kMaxLocation},
+    PredefinedOperator{number::kReplace, "MPI_REPLACE", kNoTypes, {}},
+    PredefinedOperator{number::kNoOp, "MPI_NO_OP", kNoTypes, {}},
+};
+
+/// The same by the handle's distance from the first. The others have no name.
+constexpr auto kByHandle = [] {
+  std::array<PredefinedOperator, number::kNoOp - number::kSum + 1> all = {};
+  for (const PredefinedOperator& one : kPredefinedOperators) all[one.handle - number::kSum] = one;
+  return all;
+}();
+
+const PredefinedOperator* find_predefined(MPI_Op op) {
+  const std::uintptr_t distance = bits(op) - number::kSum;
+  return distance < kByHandle.size() && kByHandle[distance].name != nullptr ? &kByHandle[distance] : nullptr;
+}
+
+/// Returns the loop of an operator over a datatype, or null.
+kernels::Loop loop_of(const PredefinedOperator& op, const PredefinedType& type) {
+  if ((op.classes & in(type.type_class)) == 0) return nullptr;
+  return kernels::find(op.loop, type.element, type.type_class == TypeClass::kComplex);
+}
+
+}  // namespace
 
 // The standard lets the function have a `void*` for what it must not change.
 void Operator::call(const void* in, void* inout, MPI_Count count, MPI_Datatype datatype,
@@ -29,38 +88,13 @@ void Operator::call(const void* in, void* inout, MPI_Count count, MPI_Datatype d
 }
 
 const char* operator_name(MPI_Op op) {
-  switch (bits(op)) {
-    case number::kSum:
-      return "MPI_SUM";
-    case number::kMin:
-      return "MPI_MIN";
-    case number::kMax:
-      return "MPI_MAX";
-    case number::kProd:
-      return "MPI_PROD";
-    case number::kBand:
-      return "MPI_BAND";
-    case number::kBor:
-      return "MPI_BOR";
-    case number::kBxor:
-      return "MPI_BXOR";
-    case number::kLand:
-      return "MPI_LAND";
-    case number::kLor:
-      return "MPI_LOR";
-    case number::kLxor:
-      return "MPI_LXOR";
-    case number::kMinloc:
-      return "MPI_MINLOC";
-    case number::kMaxloc:
-      return "MPI_MAXLOC";
-    case number::kReplace:
-      return "MPI_REPLACE";
-    case number::kNoOp:
-      return "MPI_NO_OP";
-    default:
-      return nullptr;
-  }
+  const PredefinedOperator* const found = find_predefined(op);
+  return found != nullptr ? found->name : nullptr;
+}
+
+kernels::Loop find_loop(MPI_Op op, const PredefinedType& type) {
+  const PredefinedOperator* const found = find_predefined(op);
+  return found != nullptr ? loop_of(*found, type) : nullptr;
 }
 
 int Reduction::find(MPI_Op op, MPI_Datatype datatype, Reduction& reduction) {
@@ -73,9 +107,10 @@ int Reduction::find(MPI_Op op, MPI_Datatype datatype, Reduction& reduction) {
     return reduction.operator_ != nullptr ? MPI_SUCCESS
                                           : failure(MPI_ERR_OP, "the handle was freed, or is no operator");
   }
-  if (!is_predefined_operator(op)) return failure(MPI_ERR_OP, "the handle is null or no operator");
-  reduction.kernel_ = type->predefined() != nullptr ? find_kernel(bits(op), *type->predefined()) : nullptr;
-  if (reduction.kernel_ != nullptr) return MPI_SUCCESS;
+  const PredefinedOperator* const found = find_predefined(op);
+  if (found == nullptr) return failure(MPI_ERR_OP, "the handle is null or no operator");
+  reduction.loop_ = type->predefined() != nullptr ? loop_of(*found, *type->predefined()) : nullptr;
+  if (reduction.loop_ != nullptr) return MPI_SUCCESS;
   const std::string name = type->name();
   return failure(MPI_ERR_OP, fmt::format("the operator 0x{:x} is not defined for {}", bits(op),
                                          name.empty() ? "a derived datatype" : name.c_str()));

@@ -2,11 +2,15 @@
 
 #include <cstddef>
 
+#include "kernels/operators.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/objects/object.hpp"
-#include "twosided_compat/operators/kernels.hpp"
 
 namespace rma::mpi {
+
+/// Returns the loop of a predefined operator over a predefined datatype. Returns null if the standard does not
+/// define the operator for it, or the compiler does not have the machine type.
+[[nodiscard]] kernels::Loop find_loop(MPI_Op op, const PredefinedType& type);
 
 /// An operator of the program. A reduction that is under way holds a reference.
 class Operator : public Counted<Operator> {
@@ -35,11 +39,11 @@ class Reduction {
   /// them.
   [[nodiscard]] static int find(MPI_Op op, MPI_Datatype datatype, Reduction& reduction);
 
-  /// Performs inout[i] = in[i] op inout[i] for `count` elements. The arrays are aligned as the elements, and
-  /// do not overlap.
+  /// Performs inout[i] = in[i] op inout[i] for `count` elements. The arrays do not overlap, and are
+  /// aligned as the program's operator wants them.
   void operator()(const void* in, void* inout, MPI_Count count) const {
-    if (kernel_ != nullptr) {
-      kernel_(in, inout, static_cast<std::size_t>(count));
+    if (loop_ != nullptr) {
+      loop_(in, inout, static_cast<std::size_t>(count), nullptr);
     } else if (operator_ != nullptr && count > 0) {
       operator_->call(in, inout, count, datatype_, extent_);
     }
@@ -48,7 +52,7 @@ class Reduction {
   [[nodiscard]] bool commutes() const { return operator_ == nullptr || operator_->commutes(); }
 
  private:
-  Kernel kernel_ = nullptr;
+  kernels::Loop loop_ = nullptr;
   const Operator* operator_ = nullptr;
   MPI_Datatype datatype_ = MPI_DATATYPE_NULL;
   MPI_Count extent_ = 0;

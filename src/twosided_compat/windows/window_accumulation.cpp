@@ -144,7 +144,7 @@ void combine(const Accumulation& accumulation, const std::byte* in, std::byte* i
   const PredefinedType& type = *accumulation.element->predefined();
   const std::size_t count = bytes / type.size;
   if (type.size == type.extent) {
-    accumulation.kernel(in, inout, count);
+    accumulation.kernel(in, inout, count, nullptr);
     return;
   }
   const Bytes ins = bytes_for(count * type.extent);
@@ -155,7 +155,7 @@ void combine(const Accumulation& accumulation, const std::byte* in, std::byte* i
   };
   unpack(in, bytes, with_holes(ins.get()));
   unpack(inout, bytes, with_holes(inouts.get()));
-  accumulation.kernel(ins.get(), inouts.get(), count);
+  accumulation.kernel(ins.get(), inouts.get(), count, nullptr);
   pack(with_holes(inouts.get()), inout);
 }
 
@@ -167,7 +167,7 @@ int update_in_place(const Accumulation& accumulation, const std::byte* operands)
   if (accumulation.op == number::kReplace) {
     std::memcpy(here, operands, bytes);
   } else if (accumulation.op != number::kNoOp) {
-    accumulation.kernel(operands, here, bytes / accumulation.element->predefined()->size);
+    accumulation.kernel(operands, here, bytes / accumulation.element->predefined()->size, nullptr);
   }
   return MPI_SUCCESS;
 }
@@ -226,12 +226,12 @@ WordSpan words_between(const WindowPart& part, std::byte* at, std::size_t bytes)
 
 }  // namespace
 
-int find_accumulate_kernel(MPI_Op op, const PredefinedType& type, Kernel& kernel) {
+int find_accumulate_kernel(MPI_Op op, const PredefinedType& type, kernels::Loop& kernel) {
   kernel = nullptr;
   if (!is_predefined_operator(op))
     return failure(MPI_ERR_OP, "the operator of an accumulate is a predefined one");
   if (op == MPI_REPLACE || op == MPI_NO_OP) return MPI_SUCCESS;
-  kernel = find_kernel(bits(op), type);
+  kernel = find_loop(op, type);
   if (kernel != nullptr) return MPI_SUCCESS;
   return failure(MPI_ERR_OP, fmt::format("the operator 0x{:x} is not defined for {}", bits(op), type.name));
 }

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "twosided_compat/operators/kernels.hpp"
+#include "kernels/operators.hpp"
 #include "twosided_compat/windows/window_layouts.hpp"
 #include "twosided_compat/windows/window_waiting.hpp"
 
@@ -35,7 +35,7 @@ namespace rma::mpi {
 struct Accumulation {
   std::uintptr_t op = 0;              ///< a number of numbers.hpp: a predefined operator
   const Datatype* element = nullptr;  ///< the predefined type that all data have
-  Kernel kernel = nullptr;            ///< null for MPI_REPLACE and MPI_NO_OP
+  kernels::Loop kernel = nullptr;     ///< null for MPI_REPLACE and MPI_NO_OP
   Buffer origin;                      ///< MPI_NO_OP does not use it
   bool fetches = false;               ///< whether `result` gets the data that were at the target
   Buffer result;
@@ -67,7 +67,7 @@ enum class Words : std::uint8_t { kNone, kSome, kAll };
 
 /// Finds the loop of an operator of accumulates. MPI_ERR_OP if it is not predefined, or not defined for the
 /// type.
-[[nodiscard]] int find_accumulate_kernel(MPI_Op op, const PredefinedType& type, Kernel& kernel);
+[[nodiscard]] int find_accumulate_kernel(MPI_Op op, const PredefinedType& type, kernels::Loop& kernel);
 
 /// Performs the accumulate. MPI_ERR_DISP if a word at the target is not aligned.
 [[nodiscard]] int run(Window& win, const Accumulation& accumulation);

@@ -2,7 +2,7 @@
 
 namespace rma::mpi {
 
-WordOperation word_operation(std::uintptr_t op, Kernel kernel) {
+WordOperation word_operation(std::uintptr_t op, kernels::Loop kernel) {
   switch (op) {
     case number::kSum:
       return {.is_native = true, .native = RMA_FETCH_ADD, .kernel = kernel};

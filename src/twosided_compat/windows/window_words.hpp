@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/operators.hpp"
 #include "rma/direct.h"
-#include "twosided_compat/operators/kernels.hpp"
 
 // Atomic operations on words of 4 and 8 bytes. Where the processor executes atomics and the word is mapped,
 // they are inlined instructions. Everywhere else they are those of rma.h, which are atomic to them.
@@ -79,11 +79,11 @@ template <class Word>
 struct WordOperation {
   bool is_native = false;  ///< `native` is it; else a loop of compare-and-swap performs `kernel`
   rma_atomic_op_t native = RMA_FETCH;
-  Kernel kernel = nullptr;
+  kernels::Loop kernel = nullptr;
 };
 /// Returns the operation of a predefined operator, which is defined for the type. `kernel` is its loop, or
 /// null for MPI_REPLACE and MPI_NO_OP.
-[[nodiscard]] WordOperation word_operation(std::uintptr_t op, Kernel kernel);
+[[nodiscard]] WordOperation word_operation(std::uintptr_t op, kernels::Loop kernel);
 
 /// Performs the operation, atomically. `operand` is not used by MPI_NO_OP.
 template <class Word>
@@ -95,7 +95,7 @@ template <class Word>
   rma_status_t status = update_word(RMA_FETCH, target, Word{0}, Word{0}, expected, rank);
   while (status == RMA_SUCCESS) {
     Word desired = expected;
-    operation.kernel(&operand, &desired, 1);
+    operation.kernel(&operand, &desired, 1, nullptr);
     status = update_word(RMA_COMPARE_SWAP, target, desired, expected, old, rank);
     if (old == expected) break;
     expected = old;

@@ -20,11 +20,11 @@ using testing::HasSubstr;
 template <typename T>
 std::vector<T> combined(rma_type_t type, rma_reduction_t op, std::vector<T> into,
                         const std::vector<T>& from) {
-  const Reduction reduction = Reduction::of(type, op);
+  const rma_reducer_t reduction = reducer_of(type, op);
   EXPECT_EQ(reduction.element_bytes, sizeof(T));
   std::vector<std::byte> odd(from.size() * sizeof(T) + 1);
   std::ranges::copy(std::as_bytes(std::span(from)), odd.begin() + 1);
-  reduction.combine(reinterpret_cast<std::byte*>(into.data()), odd.data() + 1, into.size());
+  reduction.combine(odd.data() + 1, into.data(), into.size(), reduction.context);
   return into;
 }
 
@@ -120,7 +120,7 @@ TEST(ReduceTest, OnlyDefinedPairsAreAccepted) {
   constexpr std::array kComplexes = {RMA_COMPLEX_FLOAT, RMA_COMPLEX_DOUBLE};
   const auto accepted = [](rma_type_t type, rma_reduction_t op) {
     const bool ok = check_reduction(type, op).ok();
-    EXPECT_EQ(Reduction::of(type, op).combine != nullptr, ok) << type << " " << op;
+    EXPECT_EQ(reducer_of(type, op).combine != nullptr, ok) << type << " " << op;
     return ok;
   };
   for (int op = RMA_SUM; op <= RMA_BXOR; ++op) {
