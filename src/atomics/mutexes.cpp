@@ -7,10 +7,10 @@
 #include <optional>
 #include <utility>
 
-#include "atomics/futex.hpp"
 #include "atomics/remote_mutexes.hpp"
 #include "util/text.hpp"
 #include "util/undo.hpp"
+#include "util/waiting/futex.hpp"
 
 namespace rma {
 namespace {

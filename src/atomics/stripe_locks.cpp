@@ -1,7 +1,7 @@
 #include "atomics/stripe_locks.hpp"
 
-#include "atomics/futex.hpp"
 #include "util/statistics.hpp"
+#include "util/waiting/futex.hpp"
 
 namespace rma {
 

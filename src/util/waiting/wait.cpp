@@ -1,22 +1,16 @@
 #include "util/waiting/wait.hpp"
 
-#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
-#include <time.h>  // NOLINT(modernize-deprecated-headers): timespec for the system call
 #include <unistd.h>
 
 #include <climits>
 
 #include "util/clock.hpp"
-#include "util/statistics.hpp"
+#include "util/waiting/futex.hpp"
 
 namespace rma {
 namespace {
-
-long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) {
-  return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, timeout, nullptr, 0);
-}
 
 long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
@@ -35,9 +29,8 @@ bool yield_processor() {
 
 bool Doorbell::Sleeper::sleep(std::uint32_t seen, bool drives, bool asks) {
   static_assert(kMortalNap <= kLongWait);
-  count(Counter::sleep);
   if (waker_ == Waker::always && !drives && !asks) {
-    futex(doorbell_.wakeups, FUTEX_WAIT, seen, nullptr);
+    futex_wait(doorbell_.wakeups, seen);
     return false;
   }
   const std::int64_t now = monotonic_nanoseconds();
@@ -45,8 +38,7 @@ bool Doorbell::Sleeper::sleep(std::uint32_t seen, bool drives, bool asks) {
   if (since_ == 0) since_ = now;
   const bool mortal = waker_ == Waker::mortal;
   const bool naps_long = mortal || waker_ == Waker::always;
-  const timespec nap = {.tv_sec = 0, .tv_nsec = naps_long && !drives ? kMortalNap : nap_after(now - first_)};
-  futex(doorbell_.wakeups, FUTEX_WAIT, seen, &nap);
+  futex_nap(doorbell_.wakeups, seen, naps_long && !drives ? kMortalNap : nap_after(now - first_));
   if (!mortal) return false;
   // Measures time by the clock and not by the number of naps, because other threads may wake it all the time.
   const std::int64_t woken = monotonic_nanoseconds();
@@ -64,7 +56,7 @@ void Doorbell::await_stores() {
 
 void Doorbell::wake_sleepers() {
   wakeups.fetch_add(1, std::memory_order_release);
-  futex(wakeups, FUTEX_WAKE, INT_MAX, nullptr);
+  futex_wake(wakeups, INT_MAX);
 }
 
 }  // namespace rma

@@ -1,4 +1,4 @@
-#include "atomics/futex.hpp"
+#include "util/waiting/futex.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
