@@ -206,14 +206,9 @@ class ProgressEngine {
 template <typename Condition, typename Describe>
 void ProgressEngine::wait_as(const WaitPolicy& policy, int rank, const Condition& condition,
                              const Describe& describe) {
-  for (std::uint64_t i = 0; i < policy.spins; ++i) {
-    if (condition()) return;
-    progress();
-  }
-  for (std::uint64_t i = 0; i < policy.yields; ++i) {
-    if (condition()) return;
-    if (progress()) continue;  // perhaps with what the condition needs
-    if (!yield_processor()) break;
+  if (poll_and_yield(
+          policy, condition, [this](std::uint64_t) { progress(); }, [this] { return progress(); })) {
+    return;
   }
   Watch watch = start_watch(rank);
   DescribedWait<Describe> waiting(describe);

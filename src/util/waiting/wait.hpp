@@ -231,6 +231,24 @@ inline void prefetch_to_write(const void* line) {
 /// polls.
 constexpr std::uint64_t kDriveAfterPolls = 64;
 
+/// The first two steps of a wait, before a thread sleeps: it polls, then yields. `poll(i)` does what there is
+/// to do after the i-th poll. `work()` does what the condition may need, and returns whether it has done
+/// anything; then the thread tests its condition before it yields. Returns whether the condition holds.
+template <typename Condition, typename Poll, typename Work>
+[[nodiscard]] bool poll_and_yield(const WaitPolicy& policy, const Condition& condition, const Poll& poll,
+                                  const Work& work) {
+  for (std::uint64_t i = 0; i < policy.spins; ++i) {
+    if (condition()) return true;
+    poll(i);
+  }
+  for (std::uint64_t i = 0; i < policy.yields; ++i) {
+    if (condition()) return true;
+    if (work()) continue;
+    if (!yield_processor()) break;
+  }
+  return condition();
+}
+
 /// Waits until `condition()` returns true. The thread first polls, then yields, then sleeps at `doorbell`.
 /// `waker` says which writers wake the sleepers. `condition` loads shared words with acquire order. The
 /// thread drives the operations of `policy.progress` meanwhile.
@@ -245,17 +263,11 @@ template <typename Condition, typename Lost, typename Describe = NoWaitSubject>
 [[nodiscard]] bool wait_unless(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition,
                                const Lost& lost, Waker waker = Waker::mortal,
                                const Describe& describe = Describe()) {
-  for (std::uint64_t i = 0; i < policy.spins; ++i) {
-    if (condition()) return true;
+  const auto poll = [&](std::uint64_t i) {
     if (i >= kEagerPolls) pause_processor();
     if (i % kDriveAfterPolls == kDriveAfterPolls - 1) policy.drive();
-  }
-  for (std::uint64_t i = 0; i < policy.yields; ++i) {
-    if (condition()) return true;
-    if (policy.drive()) continue;  // perhaps with what the condition needs
-    if (!yield_processor()) break;
-  }
-  if (condition()) return true;
+  };
+  if (poll_and_yield(policy, condition, poll, [&] { return policy.drive(); })) return true;
   bool holds = true;
   DescribedWait<Describe> waiting(describe);
   Doorbell::Sleeper sleeper(doorbell, waker);
