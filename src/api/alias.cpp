@@ -11,6 +11,7 @@
 #include "api/check.hpp"
 #include "api/forked.hpp"
 #include "core/job/heap_memory.hpp"
+#include "util/range_check.hpp"
 #include "util/settings.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
@@ -26,9 +27,8 @@ struct Requested {
   std::optional<Status> refusal;
 
   [[nodiscard]] bool holds(const void* begin, std::size_t length) const {
-    const auto first = reinterpret_cast<std::uintptr_t>(begin);
-    const auto own = reinterpret_cast<std::uintptr_t>(address);
-    return first >= own && first + length <= own + bytes;
+    return range_contains(
+        bytes, reinterpret_cast<std::uintptr_t>(begin) - reinterpret_cast<std::uintptr_t>(address), length);
   }
 };
 

@@ -1,4 +1,5 @@
 #include "malloc/allocator.hpp"
+#include "util/range_check.hpp"
 #include "util/round.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
@@ -171,7 +172,7 @@ Status Allocator::free(MemoryKind kind, void* address) {
 bool Allocator::contains(const void* address, std::size_t bytes) const noexcept {
   const std::uintptr_t offset =
       reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(window_.base());
-  return offset <= window_.address_bytes() && bytes <= window_.address_bytes() - offset;
+  return range_contains(window_.address_bytes(), offset, bytes);
 }
 
 std::size_t Allocator::bytes_in_use() const {

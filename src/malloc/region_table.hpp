@@ -12,6 +12,7 @@
 
 #include "fabric/registrar.hpp"
 #include "malloc/directory_layout.hpp"
+#include "util/range_check.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -32,9 +33,9 @@ struct Region {
   std::uint32_t count = 0;       ///< the number of adds that were not removed; only the owner knows it
   RailKeys keys = {};            ///< remote keys; 0 if the rail does not reach the region
 
-  /// Returns whether [address, address + length) lies inside. The computation cannot overflow.
+  /// Returns whether [address, address + length) lies inside.
   [[nodiscard]] bool covers(std::uintptr_t address, std::size_t length) const noexcept {
-    return address >= base && length <= bytes && address - base <= bytes - length;
+    return range_contains(bytes, address - base, length);
   }
 };
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "util/log.hpp"
+#include "util/range_check.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
 
@@ -149,8 +150,7 @@ bool RegisteredBacking::covers(std::uintptr_t address, std::size_t bytes) const 
   const std::shared_lock guard(lock_);
   const auto next = backed_.upper_bound(offset);
   if (next == backed_.begin()) return false;
-  const std::size_t end = std::prev(next)->second;
-  return offset <= end && bytes <= end - offset;
+  return range_contains(std::prev(next)->second, offset, bytes);
 }
 
 std::size_t RegisteredBacking::backed() const {

@@ -12,6 +12,7 @@
 
 #include "malloc/sealed_file.hpp"
 #include "util/clock.hpp"
+#include "util/range_check.hpp"
 #include "util/round.hpp"
 #include "util/system/file_memory.hpp"
 #include "util/text.hpp"
@@ -297,7 +298,7 @@ void Window::punch(std::size_t offset, std::size_t bytes) const {
 std::byte* Window::aliased(const void* address, std::size_t bytes) const noexcept {
   const std::uintptr_t offset =
       reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(alias_.address);
-  if (bytes > alias_.bytes || offset > alias_.bytes - bytes) return nullptr;
+  if (!range_contains(alias_.bytes, offset, bytes)) return nullptr;
   return base() + alias_.offset + offset;
 }
 

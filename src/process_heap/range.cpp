@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "util/range_check.hpp"
 #include "util/round.hpp"
 
 namespace rma::process_heap {
@@ -113,7 +114,7 @@ std::byte* Range::take(std::size_t bytes, std::size_t alignment) noexcept {
   do {
     begin = round_up(taken,
                      alignment);  // base is a multiple of 2 MiB, and so of every alignment that is asked for
-    if (begin > heap_.bytes || bytes > heap_.bytes - begin) return nullptr;
+    if (!range_contains(heap_.bytes, begin, bytes)) return nullptr;
   } while (!taken_.compare_exchange_weak(taken, begin + bytes, std::memory_order_relaxed));
   return heap_.base + begin;
 }

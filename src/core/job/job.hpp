@@ -13,6 +13,7 @@
 #include "fabric/rails.hpp"
 #include "rma/direct.h"
 #include "transport/shm/host_peers.hpp"
+#include "util/range_check.hpp"
 #include "util/settings.hpp"
 #include "util/status.hpp"
 #include "util/waiting/wait.hpp"
@@ -107,7 +108,7 @@ class Job {
   [[nodiscard]] std::byte* direct(const void* address, std::size_t bytes, int rank) const {
     const rma_direct_peer_t& peer = direct_[static_cast<std::size_t>(rank)];
     const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - peer.base;
-    if (bytes > peer.bytes || offset > peer.bytes - bytes) return nullptr;
+    if (!range_contains(peer.bytes, offset, bytes)) return nullptr;
     return const_cast<std::byte*>(static_cast<const std::byte*>(address)) + peer.delta;
   }
 

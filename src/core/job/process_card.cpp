@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "util/range_check.hpp"
 #include "util/text.hpp"
 
 namespace rma {
@@ -62,8 +63,8 @@ bool sensible(const ProcessCard::Head& head) {
   bool good = head.base != 0 && head.base <= kMost - head.bytes && head.alias_bytes <= head.bytes &&
               head.base + head.bytes <= kMost - head.process_heap_bytes;
   for (const ServiceBlock& block : head.services) {
-    good = good && block.offset % ProcessCard::kBlockAlignment == 0 && block.bytes <= head.bytes &&
-           block.offset <= head.bytes - block.bytes;
+    good = good && block.offset % ProcessCard::kBlockAlignment == 0 &&
+           range_contains(head.bytes, block.offset, block.bytes);
   }
   return good && head.copies.well_formed();
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "util/log.hpp"
+#include "util/range_check.hpp"
 #include "util/try.hpp"
 #include "util/undo.hpp"
 
@@ -65,8 +66,8 @@ std::optional<Registered> UserRegions::find(const std::byte* address, std::size_
     --next;
     if (begin - next->first > longest) break;  // no entry that begins so early ends behind `begin`
     for (const auto& [length, entry] : next->second) {
-      const bool inside = begin - next->first <= length && bytes <= length - (begin - next->first);
-      if (inside && entry.registered.bytes != 0) return entry.registered;
+      if (range_contains(length, begin - next->first, bytes) && entry.registered.bytes != 0)
+        return entry.registered;
     }
   }
   return std::nullopt;

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <limits>
 
+#include "util/range_check.hpp"
+
 namespace rma {
 namespace {
 
@@ -149,7 +151,7 @@ std::optional<Layout::Part> Layout::decode(std::span<const std::byte>& from) {
     std::memcpy(part.layout.dimensions_.data(), entries.data(), header.entries * kEntryBytes);
   }
   if (!part.layout.measure()) return {};
-  if (header.from > part.layout.bytes_ || header.bytes > part.layout.bytes_ - header.from) return {};
+  if (!range_contains(part.layout.bytes_, header.from, header.bytes)) return {};
   part.from = header.from;
   part.bytes = header.bytes;
   from = entries.subspan(header.entries * kEntryBytes);

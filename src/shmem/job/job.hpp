@@ -5,6 +5,7 @@
 
 #include "rma/rma.h"
 #include "shmem/job/errors.hpp"
+#include "util/range_check.hpp"
 
 // Where symmetric memory is. An address of this PE stands for the same object on every PE. The table below
 // turns it into the owner's address, which librma takes, and into the place where this process has mapped it,
@@ -18,8 +19,7 @@ struct Range {
   std::size_t bytes = 0;
 
   [[nodiscard]] bool contains(const void* address, std::size_t count) const {
-    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - base;
-    return count <= bytes && offset <= bytes - count;
+    return range_contains(bytes, reinterpret_cast<std::uintptr_t>(address) - base, count);
   }
 };
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "util/range_check.hpp"
 #include "util/system/file_memory.hpp"
 #include "util/try.hpp"
 
@@ -107,7 +108,7 @@ Result<MappedSegment> MappedSegment::of(const ShmCard& card, int file) {
 }
 
 std::optional<std::span<std::byte>> MappedSegment::range(std::uint64_t offset, std::uint64_t bytes) const {
-  if (offset > bytes_ || bytes > bytes_ - offset) return {};
+  if (!range_contains(bytes_, offset, bytes)) return {};
   return std::span(base_ + offset, bytes);
 }
 

@@ -17,6 +17,7 @@
 #include "twosided_compat/objects/info.hpp"
 #include "twosided_compat/objects/places.hpp"
 #include "twosided_compat/windows/fair_lock.hpp"
+#include "util/range_check.hpp"
 
 // Windows (MPI 4.1, chapter 12) over rma.h. The two memory models are one here (MPI_WIN_UNIFIED): a put
 // stores into the memory that its owner's program reads.
@@ -53,8 +54,7 @@ struct SharedData {
   std::uintptr_t in_heap = 0;  ///< where `begin` lies in the owner's heap; 0: the alias was refused
 
   [[nodiscard]] bool holds(std::uintptr_t address, std::size_t count) const {
-    const std::uintptr_t offset = address - begin;
-    return count <= bytes && offset <= bytes - count;
+    return range_contains(bytes, address - begin, count);
   }
   /// Returns the address by which all interfaces know the `count` bytes at `address`, whatever memory they
   /// are.

@@ -8,6 +8,7 @@
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/windows/window_accumulation.hpp"
 #include "twosided_compat/windows/window_words.hpp"
+#include "util/range_check.hpp"
 #include "util/try.hpp"
 
 namespace rma::mpi {
@@ -50,7 +51,7 @@ template <class Word>
 [[gnu::always_inline]] inline Word* word_at(const WindowPart& part, MPI_Aint disp) {
   std::size_t offset = 0;
   if (disp < 0 || __builtin_mul_overflow(static_cast<std::size_t>(disp), part.unit, &offset) ||
-      offset > part.bytes || sizeof(Word) > part.bytes - offset) {
+      !range_contains(part.bytes, offset, sizeof(Word))) {
     return nullptr;
   }
   const std::uintptr_t address = part.base + offset;
