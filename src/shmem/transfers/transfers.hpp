@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "shmem/job/job.hpp"
+#include "util/copy_word.hpp"
 
 // Puts and gets. The inlined part serves memory that this process has mapped; librma serves the rest.
 
@@ -26,24 +27,9 @@ constexpr std::size_t bytes_of(std::size_t count) {
   return __builtin_mul_overflow(count, sizeof(T), &bytes) ? SIZE_MAX : bytes;
 }
 
-// Aligned words are copied by one store, because other PEs poll them. Its release order, and the load's
-// acquire order, keep what a PE puts before a flag in front of the flag on processors that reorder stores.
-template <typename Word>
-void store_word(void* to, Word value) {
-  __atomic_store_n(static_cast<Word*>(to), value, __ATOMIC_RELEASE);
-}
-
+/// Copies to or from memory of another PE.
 inline void copy(void* to, const void* from, std::size_t bytes) {
-  if (bytes == sizeof(std::uint64_t) && reinterpret_cast<std::uintptr_t>(to) % sizeof(std::uint64_t) == 0) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, from, sizeof word);
-    return store_word(to, word);
-  }
-  if (bytes == sizeof(std::uint32_t) && reinterpret_cast<std::uintptr_t>(to) % sizeof(std::uint32_t) == 0) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, from, sizeof word);
-    return store_word(to, word);
-  }
+  if (copy_word<std::uint64_t>(to, from, bytes) || copy_word<std::uint32_t>(to, from, bytes)) return;
   std::memcpy(to, from, bytes);
 }
 

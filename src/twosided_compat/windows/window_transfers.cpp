@@ -8,6 +8,8 @@
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/windows/window_layouts.hpp"
+#include "util/copy_word.hpp"
+#include "util/range_check.hpp"
 #include "util/try.hpp"
 
 namespace rma::mpi {
@@ -39,24 +41,16 @@ struct UsualCase {
     return {};
   const std::size_t bytes = static_cast<std::size_t>(count) * size;
   std::size_t offset = 0;
-  if (__builtin_mul_overflow(static_cast<std::size_t>(disp), part->unit, &offset) || offset > part->bytes ||
-      bytes > part->bytes - offset) [[unlikely]] {
+  if (__builtin_mul_overflow(static_cast<std::size_t>(disp), part->unit, &offset) ||
+      !range_contains(part->bytes, offset, bytes)) [[unlikely]] {
     return {};
   }
   return {.part = part, .offset = offset, .bytes = bytes};
 }
 
 /// Copies what one instruction copies. Returns false if it does not.
-[[gnu::always_inline]] inline bool copy_word(void* to, const void* from, std::size_t bytes) {
-  if (bytes == sizeof(std::uint64_t)) {
-    std::memcpy(to, from, sizeof(std::uint64_t));
-    return true;
-  }
-  if (bytes == sizeof(std::uint32_t)) {
-    std::memcpy(to, from, sizeof(std::uint32_t));
-    return true;
-  }
-  return false;
+[[gnu::always_inline]] inline bool copy_any_word(void* to, const void* from, std::size_t bytes) {
+  return copy_word<std::uint64_t>(to, from, bytes) || copy_word<std::uint32_t>(to, from, bytes);
 }
 
 /// Moves data in all cases. `request` is null if the epoch completes the operation.
@@ -105,7 +99,7 @@ int put(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, in
         MPI_Count count, MPI_Datatype type, MPI_Win win) {
   const UsualCase usual = usual_case(origin, origin_count, origin_type, rank, disp, count, type, win);
   if (usual.part != nullptr) [[likely]] {
-    if (copy_word(usual.here(), origin, usual.bytes)) [[likely]]
+    if (copy_any_word(usual.here(), origin, usual.bytes)) [[likely]]
       return MPI_SUCCESS;
     return checked(rma_put_nbi(usual.there(), origin, usual.bytes, usual.part->owner));
   }
@@ -116,7 +110,7 @@ int get(void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank
         MPI_Count count, MPI_Datatype type, MPI_Win win) {
   const UsualCase usual = usual_case(origin, origin_count, origin_type, rank, disp, count, type, win);
   if (usual.part != nullptr) [[likely]] {
-    if (copy_word(origin, usual.here(), usual.bytes)) [[likely]]
+    if (copy_any_word(origin, usual.here(), usual.bytes)) [[likely]]
       return MPI_SUCCESS;
     return checked(rma_get_nbi(origin, usual.there(), usual.bytes, usual.part->owner));
   }
