@@ -1,7 +1,8 @@
 #include "malloc/extent_pool.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
+#include <utility>
 
 #include "util/round.hpp"
 #include "util/text.hpp"
@@ -10,16 +11,7 @@
 namespace rma {
 ExtentPool::ExtentPool(Window& window, Backing& backing, std::size_t reserved)
     : window_(window), backing_(backing), granule_(backing.granule()) {
-  insert({reserved, window.address_bytes()}, make_record());
-}
-
-ExtentPool::Record ExtentPool::make_record() {
-  Record record;
-  std::map<std::size_t, std::size_t> by_begin = {{0, 0}};
-  record.by_begin_ = by_begin.extract(by_begin.begin());
-  std::set<std::pair<std::size_t, std::size_t>> by_size = {{0, 0}};
-  record.by_size_ = by_size.extract(by_size.begin());
-  return record;
+  free_.give({reserved, window.address_bytes()}, make_record());
 }
 
 Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment) {
@@ -51,27 +43,27 @@ void ExtentPool::release(std::size_t offset, std::size_t bytes) noexcept {
 Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment, Memory memory) {
   const std::lock_guard lock(mutex_);
   const auto base = reinterpret_cast<std::uintptr_t>(window_.base());
-  // Takes the best fit with the lowest address. The loop looks at more than one range only for alignments
-  // above a page.
-  for (auto it = size_and_begin_.lower_bound({bytes, 0}); it != size_and_begin_.end(); ++it) {
-    const auto [size, begin] = *it;
-    std::size_t skipped = (alignment - (base + begin) % alignment) % alignment;
+  // More than one range is looked at only for alignments above a page.
+  const auto found = free_.find(bytes, [&](Range free) -> std::optional<std::size_t> {
+    const std::size_t size = free.end - free.begin;
+    std::size_t skipped = (alignment - (base + free.begin) % alignment) % alignment;
     if (memory == Memory::without) {
       // Such addresses share no granule with others, whose memory comes and goes at other times.
-      skipped = round_up(begin, granule_) - begin;
-      while (skipped <= size - bytes && (base + begin + skipped) % alignment != 0) skipped += granule_;
+      skipped = round_up(free.begin, granule_) - free.begin;
+      while (skipped <= size - bytes && (base + free.begin + skipped) % alignment != 0) skipped += granule_;
     }
-    if (skipped > size - bytes) continue;
-    const Range free{begin, begin + size};
-    const Range part{begin + skipped, begin + skipped + bytes};
+    return skipped <= size - bytes ? std::optional(free.begin + skipped) : std::nullopt;
+  });
+  if (found) {
+    const auto [free, begin] = *found;
+    const Range part{begin, begin + bytes};
     const Range fresh = memory == Memory::with ? granules(part, free) : Range{0, 0};
     // Up to two free ranges remain. One of them reuses the record of `free`.
     Record more = free.begin < part.begin ? make_record() : Record();
     if (fresh.begin < fresh.end) {
       RMA_TRY(backing_.back(fresh.begin, fresh.end - fresh.begin));
     }
-    insert({part.end, free.end}, erase(free));
-    insert({free.begin, part.begin}, std::move(more));
+    free_.take(free, part, std::move(more));
     return part.begin;
   }
   return Status(
@@ -84,24 +76,10 @@ Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment, M
 void ExtentPool::give(std::size_t offset, std::size_t bytes, Record record, Memory memory) noexcept {
   const std::lock_guard lock(mutex_);
   const Range part{offset, offset + bytes};
-  Range free = part;
-  const auto next = end_by_begin_.lower_bound(part.begin);
-  const bool joins_next = next != end_by_begin_.end() && next->first == part.end;
-  const bool joins_previous = next != end_by_begin_.begin() && std::prev(next)->second == part.begin;
-  const Range before = joins_previous ? Range{std::prev(next)->first, part.begin} : Range{0, 0};
-  const Range after = joins_next ? Range{part.end, next->second} : Range{0, 0};
-  if (joins_previous) {
-    free.begin = before.begin;
-    record = erase(before);
-  }
-  if (joins_next) {
-    free.end = after.end;
-    record = erase(after);
-  }
-  const Range unused = granules(part, free);
+  const Range unused = granules(part, free_.joined(part));
   if (memory == Memory::with && unused.begin < unused.end)
     backing_.release(unused.begin, unused.end - unused.begin);
-  insert(free, std::move(record));
+  free_.give(part, std::move(record));
 }
 
 // Returns the granules that `part` touches and that lie wholly in `free`, which contains `part`: nobody else
@@ -109,22 +87,6 @@ void ExtentPool::give(std::size_t offset, std::size_t bytes, Record record, Memo
 ExtentPool::Range ExtentPool::granules(Range part, Range free) const noexcept {
   return {std::max(round_down(part.begin, granule_), round_up(free.begin, granule_)),
           std::min(round_up(part.end, granule_), round_down(free.end, granule_))};
-}
-
-void ExtentPool::insert(Range range, Record record) noexcept {
-  if (range.begin == range.end) return;
-  record.by_begin_.key() = range.begin;
-  record.by_begin_.mapped() = range.end;
-  end_by_begin_.insert(std::move(record.by_begin_));
-  record.by_size_.value() = {range.end - range.begin, range.begin};
-  size_and_begin_.insert(std::move(record.by_size_));
-}
-
-ExtentPool::Record ExtentPool::erase(Range range) noexcept {
-  Record record;
-  record.by_begin_ = end_by_begin_.extract(range.begin);
-  record.by_size_ = size_and_begin_.extract({range.end - range.begin, range.begin});
-  return record;
 }
 
 }  // namespace rma

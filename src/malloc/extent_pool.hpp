@@ -1,13 +1,11 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <mutex>
-#include <set>
-#include <utility>
 
 #include "malloc/backing.hpp"
 #include "malloc/window.hpp"
+#include "util/free_ranges.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -28,16 +26,8 @@ class ExtentPool {
 
   /// The memory in which the pool records one free range. give() takes a Record, so that it need not allocate
   /// and cannot fail. A caller that must not fail in give() makes the Record when it takes the extent.
-  class Record {
-   public:
-    Record() = default;
-
-   private:
-    friend class ExtentPool;
-    std::map<std::size_t, std::size_t>::node_type by_begin_;
-    std::set<std::pair<std::size_t, std::size_t>>::node_type by_size_;
-  };
-  [[nodiscard]] static Record make_record();
+  using Record = FreeRanges::Record;
+  [[nodiscard]] static Record make_record() { return FreeRanges::make_record(); }
 
   /// Returns the offset of an extent of `bytes` bytes (a multiple of kPage, above 0). Its address is a
   /// multiple of `alignment` (a power of two). RMA_ERR_NO_MEMORY.
@@ -61,26 +51,18 @@ class ExtentPool {
   [[nodiscard]] Window& window() const noexcept { return window_; }
 
  private:
-  struct Range {
-    std::size_t begin;
-    std::size_t end;
-  };
+  using Range = FreeRanges::Range;
 
   enum class Memory { with, without };
   Result<std::size_t> take(std::size_t bytes, std::size_t alignment, Memory memory);
   void give(std::size_t offset, std::size_t bytes, Record record, Memory memory) noexcept;
   [[nodiscard]] Range granules(Range part, Range free) const noexcept;
-  void insert(Range range, Record record) noexcept;
-  /// Removes a free range and returns its record.
-  Record erase(Range range) noexcept;
 
   Window& window_;
   Backing& backing_;
   const std::size_t granule_;
   std::mutex mutex_;
-  // The free ranges, by offset and by size. None is empty, and no two are adjacent.
-  std::map<std::size_t, std::size_t> end_by_begin_;
-  std::set<std::pair<std::size_t, std::size_t>> size_and_begin_;
+  FreeRanges free_;
 };
 
 }  // namespace rma

@@ -1,27 +1,27 @@
 #include "shmem/memory/offsets.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 namespace rma::shmem {
 
-Offsets::Offsets(std::size_t bytes) { insert(0, bytes / kUnit * kUnit); }
+Offsets::Offsets(std::size_t bytes) { free_.give({0, bytes / kUnit * kUnit}, FreeRanges::make_record()); }
 
 std::optional<std::size_t> Offsets::take(std::size_t bytes, std::size_t alignment) {
   const std::size_t whole = (bytes + kUnit - 1) / kUnit * kUnit;
   if (whole < bytes) return std::nullopt;
   if (const auto kept = take_kept(whole, alignment)) return kept;
-  // Best fit with the lowest address. The memory beyond all blocks is the largest range for long, so it stays
-  // untouched while smaller ranges serve. Only an alignment above a unit makes the loop look at several
-  // ranges.
-  for (auto found = by_size_.lower_bound({whole, 0}); found != by_size_.end(); ++found) {
-    const auto [size, begin] = *found;
-    const std::size_t at = (begin + alignment - 1) / alignment * alignment;
-    if (at - begin > size - whole) continue;
-    erase(begin, begin + size);
-    insert(begin, at);
-    insert(at + whole, begin + size);
+  // The memory beyond all blocks is the largest range for long, so it stays untouched while smaller ranges
+  // serve. Only an alignment above a unit makes find() look at several ranges.
+  const auto found = free_.find(whole, [&](FreeRanges::Range range) -> std::optional<std::size_t> {
+    const std::size_t at = (range.begin + alignment - 1) / alignment * alignment;
+    return at - range.begin <= range.end - range.begin - whole ? std::optional(at) : std::nullopt;
+  });
+  if (found) {
+    const auto [range, at] = *found;
+    FreeRanges::Record more = range.begin < at ? FreeRanges::make_record() : FreeRanges::Record();
     blocks_.emplace(at, Block{.size = whole});
+    free_.take(range, {at, at + whole}, std::move(more));
     return at;
   }
   if (kept_.empty()) return std::nullopt;
@@ -58,34 +58,14 @@ bool Offsets::give(std::size_t offset) {
 }
 
 void Offsets::join(Blocks::iterator block) {
-  const std::size_t begin = block->first;
-  const std::size_t end = begin + block->second.size;
+  free_.give({block->first, block->first + block->second.size}, FreeRanges::make_record());
   blocks_.erase(block);
-  const auto next = free_.lower_bound(begin);
-  Range after = {end, end};
-  Range before = {begin, begin};
-  if (next != free_.end() && next->first == end) after.second = next->second;
-  if (next != free_.begin() && std::prev(next)->second == begin) before.first = std::prev(next)->first;
-  if (after.first != after.second) erase(after.first, after.second);
-  if (before.first != before.second) erase(before.first, before.second);
-  insert(before.first, after.second);
 }
 
 std::optional<std::size_t> Offsets::size_at(std::size_t offset) const {
   const auto block = blocks_.find(offset);
   if (block == blocks_.end() || block->second.kept) return std::nullopt;
   return block->second.size;
-}
-
-void Offsets::insert(std::size_t begin, std::size_t end) {
-  if (begin == end) return;
-  free_.emplace(begin, end);
-  by_size_.emplace(end - begin, begin);
-}
-
-void Offsets::erase(std::size_t begin, std::size_t end) {
-  free_.erase(begin);
-  by_size_.erase({end - begin, begin});
 }
 
 }  // namespace rma::shmem

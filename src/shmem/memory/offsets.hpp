@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
-#include <utility>
 #include <vector>
+
+#include "util/free_ranges.hpp"
 
 namespace rma::shmem {
 
@@ -31,7 +31,6 @@ class Offsets {
   [[nodiscard]] std::optional<std::size_t> size_at(std::size_t offset) const;
 
  private:
-  using Range = std::pair<std::size_t, std::size_t>;  ///< begin and end
   struct Block {
     std::size_t size = 0;
     bool kept = false;  ///< it is freed, and in `kept_`
@@ -46,13 +45,10 @@ class Offsets {
   std::optional<std::size_t> take_kept(std::size_t whole, std::size_t alignment);
   /// Removes a block, and joins its room with the free room around it.
   void join(Blocks::iterator block);
-  void insert(std::size_t begin, std::size_t end);
-  void erase(std::size_t begin, std::size_t end);
 
   Blocks blocks_;
-  std::vector<Blocks::iterator> kept_;                     ///< in the order in which they were freed
-  std::map<std::size_t, std::size_t> free_;                ///< end by begin; no two ranges touch
-  std::set<std::pair<std::size_t, std::size_t>> by_size_;  ///< the same: size and begin
+  std::vector<Blocks::iterator> kept_;  ///< in the order in which they were freed
+  FreeRanges free_;
 };
 
 }  // namespace rma::shmem
