@@ -12,10 +12,6 @@
 namespace rma::mpi {
 namespace {
 
-/// The longest list of contiguous parts that a message is described by. The descriptions take 40 bytes each,
-/// here and in librma. Data in more parts are packed.
-constexpr MPI_Count kMostSegments = MPI_Count{1} << 16U;
-
 /// The arguments of rma_send_strided.
 struct StridedLayout {
   std::byte* start = nullptr;
@@ -66,7 +62,7 @@ rma_status_t send_noncontiguous(Mode mode, const Buffer& buffer, const Peer& to,
     return send(layout->start, layout->strides.data(), layout->counts.data(), layout->levels, to.rank, to.tag,
                 to.context, &pending);
   }
-  if (map.blocks() <= kMostSegments) {
+  if (map.blocks() <= kMostPartsOfMessage) {
     const auto send = synchronous ? rma_ssend_vector_nb : rma_send_vector_nb;
     const std::vector<iovec> segments = vector_layout(buffer);
     return send(segments.data(), segments.size(), to.rank, to.tag, to.context, &pending);
@@ -84,7 +80,7 @@ rma_status_t receive_noncontiguous(const Buffer& buffer, const Peer& from, rma_m
     return rma_recv_strided_nb(layout->start, layout->strides.data(), layout->counts.data(), layout->levels,
                                from.rank, from.tag, from.context, info, &pending);
   }
-  if (map.blocks() <= kMostSegments) {
+  if (map.blocks() <= kMostPartsOfMessage) {
     const std::vector<iovec> segments = vector_layout(buffer);
     return rma_recv_vector_nb(segments.data(), segments.size(), from.rank, from.tag, from.context, info,
                               &pending);
@@ -101,7 +97,7 @@ rma_status_t receive_found(const Buffer& buffer, rma_message_t* message, rma_mes
     return rma_mrecv_strided_nb(layout->start, layout->strides.data(), layout->counts.data(), layout->levels,
                                 message, info, &pending);
   }
-  if (map.blocks() <= kMostSegments) {
+  if (map.blocks() <= kMostPartsOfMessage) {
     const std::vector<iovec> segments = vector_layout(buffer);
     return rma_mrecv_vector_nb(segments.data(), segments.size(), message, info, &pending);
   }

@@ -9,9 +9,15 @@
 
 // Messages from and into buffers that are not contiguous. librma moves them as strided or vector layouts
 // (rma/messages.h), without a packed copy. Only a layout whose list of contiguous parts would be long
-// (kMostSegments) is packed, into memory of this library.
+// (kMostPartsOfMessage) is packed, into memory of this library.
 
 namespace rma::mpi {
+
+/// The longest lists of contiguous parts that one call of librma gets. Each entry takes 40 bytes, here and in
+/// librma. A message has one list, and data in more parts are packed. A transfer of a window is divided among
+/// calls without a copy, so its lists are shorter.
+inline constexpr MPI_Count kMostPartsOfMessage = MPI_Count{1} << 16U;
+inline constexpr std::size_t kMostPartsOfTransfer = std::size_t{1} << 14U;
 
 /// The mode of a send (MPI 4.1, section 3.4). A ready send is a standard one here.
 enum class Mode : std::uint8_t { kStandard, kSynchronous };

@@ -11,12 +11,10 @@
 #include <optional>
 #include <vector>
 
+#include "twosided_compat/datatypes/noncontiguous.hpp"
+
 namespace rma::mpi {
 namespace {
-
-/// The longest list of contiguous parts that one call of librma gets. Each entry takes 40 bytes, here and
-/// there.
-constexpr std::size_t kMostPieces = std::size_t{1} << 14U;
 
 /// The arguments of a strided transfer, the target's addresses among them.
 struct StridedCopy {
@@ -124,7 +122,7 @@ class VectorCopy {
   VectorCopy(Direction direction, int rank) : direction_(direction), rank_(rank) {}
 
   void add(std::byte* local, std::byte* remote, std::size_t bytes) {
-    if (local_.size() == kMostPieces && status_ == RMA_SUCCESS) status_ = run(nullptr);
+    if (local_.size() == kMostPartsOfTransfer && status_ == RMA_SUCCESS) status_ = run(nullptr);
     if (runs_.empty() || runs_.back().bytes != bytes)
       runs_.push_back({.first = local_.size(), .bytes = bytes});
     local_.push_back(local);
