@@ -33,7 +33,7 @@ namespace rma {
 /// sender's release store of the head publishes the whole message to the receiver's acquire load, and no
 /// further write is needed.
 ///
-/// Both ends are for one thread at a time.
+/// Both ends are for one thread at a time. (transport/shm/message_queue.hpp says why there are three rings.)
 struct RingShape {
   std::size_t slots = 0;       ///< at least 1
   std::size_t slot_bytes = 0;  ///< a multiple of kLineBytes

@@ -75,6 +75,9 @@ class RpcClient {
   /// Returns the buffers for requests, or null if they could not be registered. The first call makes them.
   [[nodiscard]] BouncePool* pool() const;
 
+  // The table of open requests. Those of core/completion/requests.hpp are looked up by threads that hold no
+  // lock, so their slots never move and hold atomics only. Here every look-up has the lock, and takes the
+  // request out, so that its answer runs without the lock.
   struct OpenRequest {
     Request request;
     std::uint32_t generation = 0;  ///< odd while in use

@@ -28,6 +28,12 @@ namespace rma::transport {
 /// - The receiver counts the messages that it has finished reading in `taken` (release). The sender
 ///   loads `taken` (acquire) when it knows of no free slot. So the receiver has read a slot before the
 ///   sender reuses it.
+///
+/// Why there are three rings. The eager ring (channel/ring.hpp) is written by a device, which promises no
+/// more than the order of bytes. So it has an image of the slots and a tail behind each message, and messages
+/// give its slots back. Here the processes share memory: one release store publishes a message, and `taken`
+/// gives slots back without a message. A two-sided message (messages/rings/line_ring.hpp) has a body of any
+/// length, so bodies lie apart from the lines that announce them; here no message is longer than a slot.
 struct QueueShape {
   std::uint32_t slots = 0;
   std::uint32_t slot_bytes = 0;
