@@ -60,4 +60,27 @@ class Handles {
   return status == RMA_SUCCESS ? keep(handle, request, process, call) : failure(status, call);
 }
 
+/// Starts a nonblocking operation by `with_request(arguments..., &request)`, or without a handle by
+/// `implicit(arguments...)`. `check(status, call)` sees the status first. Returns the result of the call.
+template <typename WithRequest, typename Implicit, typename Check, typename... Arguments>
+[[gnu::always_inline]] inline int start_checked(armci_hdl_t* handle, int process, const char* call,
+                                                WithRequest with_request, Implicit implicit, Check check,
+                                                Arguments... arguments) {
+  if (handle == nullptr) {
+    const rma_status_t status = implicit(arguments...);
+    check(status, call);
+    return result(status, call);
+  }
+  rma_request_t request = RMA_REQUEST_NULL;
+  const rma_status_t status = with_request(arguments..., &request);
+  check(status, call);
+  return begun(handle, status, request, process, call);
+}
+template <typename WithRequest, typename Implicit, typename... Arguments>
+[[gnu::always_inline]] inline int start(armci_hdl_t* handle, int process, const char* call,
+                                        WithRequest with_request, Implicit implicit, Arguments... arguments) {
+  return start_checked(
+      handle, process, call, with_request, implicit, [](rma_status_t, const char*) {}, arguments...);
+}
+
 }  // namespace rma::armci

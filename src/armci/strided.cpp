@@ -59,9 +59,9 @@ template <typename Body>
 }  // namespace rma::armci
 
 using rma::armci::ArmciShape;
-using rma::armci::begun;
 using rma::armci::exclusive_or;
 using rma::armci::result;
+using rma::armci::start;
 using rma::armci::with_shape;
 
 extern "C" {
@@ -113,15 +113,8 @@ int PARMCI_NbPutS(void* src, int src_strides[], void* dst, int dst_strides[], in
   // The transfer is contiguous, so an aggregate handle may gather it.
   if (levels == 0 && counts != nullptr) return PARMCI_NbPut(src, dst, counts[0], proc, handle);
   return with_shape(src_strides, dst_strides, counts, levels, [&](const ArmciShape& s) {
-    if (handle == nullptr) {
-      return result(
-          rma_put_strided_nbi(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(), proc),
-          "PARMCI_NbPutS");
-    }
-    rma_request_t request = RMA_REQUEST_NULL;
-    const rma_status_t status = rma_put_strided_nb(dst, s.dst_strides(), src, s.src_strides(), s.counts(),
-                                                   s.levels(), proc, &request);
-    return begun(handle, status, request, proc, "PARMCI_NbPutS");
+    return start(handle, proc, "PARMCI_NbPutS", rma_put_strided_nb, rma_put_strided_nbi, dst, s.dst_strides(),
+                 src, s.src_strides(), s.counts(), s.levels(), proc);
   });
 }
 
@@ -129,15 +122,8 @@ int PARMCI_NbGetS(void* src, int src_strides[], void* dst, int dst_strides[], in
                   int proc, armci_hdl_t* handle) {
   if (levels == 0 && counts != nullptr) return PARMCI_NbGet(src, dst, counts[0], proc, handle);
   return with_shape(src_strides, dst_strides, counts, levels, [&](const ArmciShape& s) {
-    if (handle == nullptr) {
-      return result(
-          rma_get_strided_nbi(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(), proc),
-          "PARMCI_NbGetS");
-    }
-    rma_request_t request = RMA_REQUEST_NULL;
-    const rma_status_t status = rma_get_strided_nb(dst, s.dst_strides(), src, s.src_strides(), s.counts(),
-                                                   s.levels(), proc, &request);
-    return begun(handle, status, request, proc, "PARMCI_NbGetS");
+    return start(handle, proc, "PARMCI_NbGetS", rma_get_strided_nb, rma_get_strided_nbi, dst, s.dst_strides(),
+                 src, s.src_strides(), s.counts(), s.levels(), proc);
   });
 }
 
@@ -149,15 +135,8 @@ int PARMCI_NbAccS(int type, void* scale, void* src, int src_strides[], void* dst
   }
   const rma_type_t of = rma::armci::type_of(type, __func__);
   return with_shape(src_strides, dst_strides, counts, levels, [&](const ArmciShape& s) {
-    if (handle == nullptr) {
-      return result(rma_acc_strided_nbi(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(),
-                                        of, scale, proc),
-                    "PARMCI_NbAccS");
-    }
-    rma_request_t request = RMA_REQUEST_NULL;
-    const rma_status_t status = rma_acc_strided_nb(dst, s.dst_strides(), src, s.src_strides(), s.counts(),
-                                                   s.levels(), of, scale, proc, &request);
-    return begun(handle, status, request, proc, "PARMCI_NbAccS");
+    return start(handle, proc, "PARMCI_NbAccS", rma_acc_strided_nb, rma_acc_strided_nbi, dst, s.dst_strides(),
+                 src, s.src_strides(), s.counts(), s.levels(), of, scale, proc);
   });
 }
 

@@ -28,11 +28,12 @@ bool mapped(int process) {
   return rank < rma_direct.count && rma_direct.peers[rank].bytes != 0;
 }
 
-/// Gathers the transfer if `handle` gathers, and returns the result of the call; returns no value if the
-/// transfer was not gathered. A transfer to a process of this host is executed at once, even if the handle
-/// gathers. The handle then stays as it is, because it may contain the number of another operation.
+/// Gathers the transfer if there is a `handle` that gathers, and returns the result of the call; returns no
+/// value if the transfer was not gathered. A transfer to a process of this host is executed at once, even if
+/// the handle gathers. The handle then stays as it is, because it may contain the number of another operation.
 std::optional<int> gathered(const armci_hdl_t* handle, Aggregates::Kind kind, void* src, void* dst, int bytes,
                             int process, const char* call) {
+  if (handle == nullptr) return std::nullopt;
   Aggregates& aggregates = state(call).handles.aggregates;
   if (!aggregates.any()) [[likely]]
     return std::nullopt;
@@ -57,10 +58,10 @@ bool elements_of(int bytes, rma_type_t type, std::size_t& elements) {
 }  // namespace rma::armci
 
 using rma::armci::Aggregates;
-using rma::armci::begun;
 using rma::armci::gathered;
 using rma::armci::result;
 using rma::armci::size_of;
+using rma::armci::start;
 
 extern "C" {
 
@@ -87,19 +88,13 @@ int PARMCI_Put_flag(void* src, void* dst, int bytes, int* flag, int value, int p
 }
 
 int PARMCI_NbPut(void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
-  if (handle == nullptr) return result(rma_put_nbi(dst, src, size_of(bytes), proc), __func__);
   if (const auto now = gathered(handle, Aggregates::Kind::put, src, dst, bytes, proc, __func__)) return *now;
-  rma_request_t request = RMA_REQUEST_NULL;
-  const rma_status_t status = rma_put_nb(dst, src, size_of(bytes), proc, &request);
-  return begun(handle, status, request, proc, __func__);
+  return start(handle, proc, __func__, rma_put_nb, rma_put_nbi, dst, src, size_of(bytes), proc);
 }
 
 int PARMCI_NbGet(void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
-  if (handle == nullptr) return result(rma_get_nbi(dst, src, size_of(bytes), proc), __func__);
   if (const auto now = gathered(handle, Aggregates::Kind::get, src, dst, bytes, proc, __func__)) return *now;
-  rma_request_t request = RMA_REQUEST_NULL;
-  const rma_status_t status = rma_get_nb(dst, src, size_of(bytes), proc, &request);
-  return begun(handle, status, request, proc, __func__);
+  return start(handle, proc, __func__, rma_get_nb, rma_get_nbi, dst, src, size_of(bytes), proc);
 }
 
 int PARMCI_NbAcc(int type, void* scale, void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
@@ -108,10 +103,7 @@ int PARMCI_NbAcc(int type, void* scale, void* src, void* dst, int bytes, int pro
   const rma_type_t of = rma::armci::type_of(type, __func__);
   std::size_t elements = 0;
   if (!rma::armci::elements_of(bytes, of, elements)) return rma::armci::kBadSize;
-  if (handle == nullptr) return result(rma_acc_nbi(dst, src, elements, of, scale, proc), __func__);
-  rma_request_t request = RMA_REQUEST_NULL;
-  const rma_status_t status = rma_acc_nb(dst, src, elements, of, scale, proc, &request);
-  return begun(handle, status, request, proc, __func__);
+  return start(handle, proc, __func__, rma_acc_nb, rma_acc_nbi, dst, src, elements, of, scale, proc);
 }
 
 }  // extern "C"

@@ -69,24 +69,19 @@ void check_addresses(rma_status_t status, const char* call) {
                   rma_last_error()));
 }
 
-/// list_result() and list_begun() call check_addresses(), and then result() or begun().
 int list_result(rma_status_t status, const char* call) {
   check_addresses(status, call);
   return result(status, call);
-}
-int list_begun(armci_hdl_t* handle, rma_status_t status, rma_request_t request, int process,
-               const char* call) {
-  check_addresses(status, call);
-  return begun(handle, status, request, process, call);
 }
 
 }  // namespace
 }  // namespace rma::armci
 
+using rma::armci::check_addresses;
 using rma::armci::exclusive_or;
 using rma::armci::List;
-using rma::armci::list_begun;
 using rma::armci::list_result;
+using rma::armci::start_checked;
 using rma::armci::with_list;
 
 extern "C" {
@@ -116,19 +111,15 @@ int PARMCI_AccV(int type, void* scale, armci_giov_t list[], int count, int proc)
 
 int PARMCI_NbPutV(armci_giov_t list[], int count, int proc, armci_hdl_t* handle) {
   return with_list(list, count, [&](const List& l) {
-    if (handle == nullptr) return list_result(rma_put_vector_nbi(l.data(), l.count(), proc), "PARMCI_NbPutV");
-    rma_request_t request = RMA_REQUEST_NULL;
-    const rma_status_t status = rma_put_vector_nb(l.data(), l.count(), proc, &request);
-    return list_begun(handle, status, request, proc, "PARMCI_NbPutV");
+    return start_checked(handle, proc, "PARMCI_NbPutV", rma_put_vector_nb, rma_put_vector_nbi,
+                         check_addresses, l.data(), l.count(), proc);
   });
 }
 
 int PARMCI_NbGetV(armci_giov_t list[], int count, int proc, armci_hdl_t* handle) {
   return with_list(list, count, [&](const List& l) {
-    if (handle == nullptr) return list_result(rma_get_vector_nbi(l.data(), l.count(), proc), "PARMCI_NbGetV");
-    rma_request_t request = RMA_REQUEST_NULL;
-    const rma_status_t status = rma_get_vector_nb(l.data(), l.count(), proc, &request);
-    return list_begun(handle, status, request, proc, "PARMCI_NbGetV");
+    return start_checked(handle, proc, "PARMCI_NbGetV", rma_get_vector_nb, rma_get_vector_nbi,
+                         check_addresses, l.data(), l.count(), proc);
   });
 }
 
@@ -137,12 +128,8 @@ int PARMCI_NbAccV(int type, void* scale, armci_giov_t list[], int count, int pro
     return rma::armci::over(handle, PARMCI_AccV(type, scale, list, count, proc));
   const rma_type_t of = rma::armci::type_of(type, __func__);
   return with_list(list, count, [&](const List& l) {
-    if (handle == nullptr) {
-      return list_result(rma_acc_vector_nbi(l.data(), l.count(), of, scale, proc), "PARMCI_NbAccV");
-    }
-    rma_request_t request = RMA_REQUEST_NULL;
-    const rma_status_t status = rma_acc_vector_nb(l.data(), l.count(), of, scale, proc, &request);
-    return list_begun(handle, status, request, proc, "PARMCI_NbAccV");
+    return start_checked(handle, proc, "PARMCI_NbAccV", rma_acc_vector_nb, rma_acc_vector_nbi,
+                         check_addresses, l.data(), l.count(), of, scale, proc);
   });
 }
 
