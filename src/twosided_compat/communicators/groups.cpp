@@ -117,6 +117,18 @@ int expand(int n, const int ranges[][3], int limit, std::vector<int>& ranks) {
   return MPI_SUCCESS;
 }
 
+/// Makes the group of those processes of `first` that are in `second`, or of those that are not.
+int make_selection(MPI_Group first, MPI_Group second, bool in_second, MPI_Group* made) {
+  const Group* one = nullptr;
+  const Group* other = nullptr;
+  RMA_TRY(find_groups(first, second, one, other));
+  std::vector<int> world;
+  std::ranges::copy_if(one->members->world_ranks(), std::back_inserter(world), [&](int rank) {
+    return (other->members->rank_of(rank) != MPI_UNDEFINED) == in_second;
+  });
+  return make_group(std::move(world), session_of(*one, *other), made);
+}
+
 }  // namespace
 
 int group_size(MPI_Group handle, int* size) {
@@ -176,23 +188,11 @@ int group_union(MPI_Group first, MPI_Group second, MPI_Group* made) {
 }
 
 int group_intersection(MPI_Group first, MPI_Group second, MPI_Group* made) {
-  const Group* one = nullptr;
-  const Group* other = nullptr;
-  RMA_TRY(find_groups(first, second, one, other));
-  std::vector<int> world;
-  std::ranges::copy_if(one->members->world_ranks(), std::back_inserter(world),
-                       [&](int rank) { return other->members->rank_of(rank) != MPI_UNDEFINED; });
-  return make_group(std::move(world), session_of(*one, *other), made);
+  return make_selection(first, second, true, made);
 }
 
 int group_difference(MPI_Group first, MPI_Group second, MPI_Group* made) {
-  const Group* one = nullptr;
-  const Group* other = nullptr;
-  RMA_TRY(find_groups(first, second, one, other));
-  std::vector<int> world;
-  std::ranges::copy_if(one->members->world_ranks(), std::back_inserter(world),
-                       [&](int rank) { return other->members->rank_of(rank) == MPI_UNDEFINED; });
-  return make_group(std::move(world), session_of(*one, *other), made);
+  return make_selection(first, second, false, made);
 }
 
 int group_incl(MPI_Group group, int n, const int ranks[], MPI_Group* made) {

@@ -69,36 +69,37 @@ void read_as(std::byte* to, const std::byte* from) {
   std::memcpy(to, &native, sizeof native);
 }
 
-/// Writes one part of an element of `type`. Returns false if external32 cannot hold the value.
-bool write_part(const PredefinedType& type, std::byte* to, const std::byte* from) {
+/// Calls convert.operator()<External, Native>() for a type whose parts have another form in external32, and
+/// returns its result. Copies a part of any other type, in the other order of bytes.
+template <class Convert>
+bool convert_part(const PredefinedType& type, std::byte* to, const std::byte* from, const Convert& convert) {
   switch (type.handle) {
     case number::kLong:
-      return write_as<std::int32_t, long>(to, from);
+      return convert.template operator()<std::int32_t, long>();
     case number::kUnsignedLong:
-      return write_as<std::uint32_t, unsigned long>(to, from);
+      return convert.template operator()<std::uint32_t, unsigned long>();
     case number::kWchar:
-      return write_as<std::uint16_t, std::uint32_t>(to, from);
+      return convert.template operator()<std::uint16_t, std::uint32_t>();
     default:
       break;
   }
-  if (type.element == Element::kLongDouble) return write_as<__float128, long double>(to, from);
+  if (type.element == Element::kLongDouble) return convert.template operator()<__float128, long double>();
   copy_swapped(to, from, type.size / parts_of(type));
   return true;
 }
 
-void read_part(const PredefinedType& type, std::byte* to, const std::byte* from) {
-  switch (type.handle) {
-    case number::kLong:
-      return read_as<std::int32_t, long>(to, from);
-    case number::kUnsignedLong:
-      return read_as<std::uint32_t, unsigned long>(to, from);
-    case number::kWchar:
-      return read_as<std::uint16_t, std::uint32_t>(to, from);
-    default:
-      break;
-  }
-  if (type.element == Element::kLongDouble) return read_as<__float128, long double>(to, from);
-  copy_swapped(to, from, type.size / parts_of(type));
+/// Writes one part of an element of `type`. Returns false if external32 cannot hold the value.
+bool write_part(const PredefinedType& type, std::byte* to, const std::byte* from) {
+  return convert_part(type, to, from,
+                      [&]<class External, class Native>() { return write_as<External, Native>(to, from); });
+}
+
+/// Reads one part. Returns true.
+bool read_part(const PredefinedType& type, std::byte* to, const std::byte* from) {
+  return convert_part(type, to, from, [&]<class External, class Native>() {
+    read_as<External, Native>(to, from);
+    return true;
+  });
 }
 
 /// The arguments of a call, checked.
@@ -185,11 +186,7 @@ int unpack_external(const char* datarep, const void* inbuf, MPI_Count insize, MP
   RMA_TRY(find_external(datarep, outcount, datatype, external));
   RMA_TRY(check_external(external, outbuf, inbuf, insize, position));
   auto* const packed = static_cast<std::byte*>(const_cast<void*>(inbuf)) + *position;
-  static_cast<void>(convert_all(external.map, outbuf, packed,
-                                [](const PredefinedType& type, std::byte* here, const std::byte* there) {
-                                  read_part(type, here, there);
-                                  return true;
-                                }));
+  static_cast<void>(convert_all(external.map, outbuf, packed, read_part));
   *position += external.bytes;
   return MPI_SUCCESS;
 }
