@@ -5,20 +5,16 @@
 
 namespace rma {
 
-HelperSleep::~HelperSleep() {
-  if (fd_ >= 0) close(fd_);
-}
-
 bool HelperSleep::open() {
-  fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  return fd_ >= 0;
+  event_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  return event_.open();
 }
 
 void HelperSleep::end() {
   set(Depth::awake);
-  if (fd_ < 0) return;
+  if (!event_.open()) return;
   std::uint64_t stirred = 0;
-  [[maybe_unused]] const ssize_t taken = read(fd_, &stirred, sizeof stirred);
+  [[maybe_unused]] const ssize_t taken = read(event_.get(), &stirred, sizeof stirred);
 }
 
 void HelperSleep::wake() {
@@ -26,7 +22,7 @@ void HelperSleep::wake() {
   Depth expected = Depth::solicited;
   if (!depth_.compare_exchange_strong(expected, Depth::awake, std::memory_order_seq_cst)) return;
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = write(event_.get(), &one, sizeof one);
 }
 
 }  // namespace rma

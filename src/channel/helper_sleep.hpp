@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "util/system/descriptor.hpp"
+
 namespace rma {
 
 /// How the helper thread sleeps, for the threads of the program, which may have to wake it. Thread-safe.
@@ -20,15 +22,10 @@ class HelperSleep {
     solicited,  ///< solicited messages wake it
   };
 
-  HelperSleep() = default;
-  ~HelperSleep();
-  HelperSleep(const HelperSleep&) = delete;
-  HelperSleep& operator=(const HelperSleep&) = delete;
-
   /// Makes the descriptor. Returns false if none is left; then the depth never becomes `solicited`.
   [[nodiscard]] bool open();
   /// Returns the descriptor that becomes readable when the helper is stirred; -1 without one.
-  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] int fd() const { return event_.get(); }
 
   [[nodiscard]] Depth depth() const { return depth_.load(std::memory_order_seq_cst); }
   void set(Depth depth) { depth_.store(depth, std::memory_order_seq_cst); }
@@ -43,7 +40,7 @@ class HelperSleep {
  private:
   void wake();
 
-  int fd_ = -1;
+  Descriptor event_;
   std::atomic<Depth> depth_ = Depth::awake;
 };
 

@@ -22,16 +22,12 @@ constexpr std::uint64_t kFileOrShared = std::uint64_t{1} << 61U;
 Result<std::unique_ptr<PrivatePages>> PrivatePages::open() {
   std::unique_ptr<PrivatePages> pages(new PrivatePages);
   pages->page_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  pages->file_ = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  if (pages->file_ < 0) {
+  pages->file_ = Descriptor(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  if (!pages->file_.open()) {
     return system_failure(RMA_ERR_UNSUPPORTED,
                           "shared memory cannot be told from private memory: /proc/self/pagemap", errno);
   }
   return pages;
-}
-
-PrivatePages::~PrivatePages() {
-  if (file_ >= 0) ::close(file_);
 }
 
 bool PrivatePages::contain(const AddressSpan& span) const {
@@ -40,7 +36,7 @@ bool PrivatePages::contain(const AddressSpan& span) const {
   for (std::size_t page = span.begin / page_; page < end;) {
     const std::size_t wanted = std::min(end - page, entries.size());
     const ssize_t got = uninterrupted([&] {
-      return ::pread(file_, entries.data(), wanted * sizeof(entries[0]),
+      return ::pread(file_.get(), entries.data(), wanted * sizeof(entries[0]),
                      static_cast<off_t>(page * sizeof(entries[0])));
     });
     const std::size_t whole = got > 0 ? static_cast<std::size_t>(got) / sizeof(entries[0]) : 0;

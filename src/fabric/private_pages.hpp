@@ -5,6 +5,7 @@
 
 #include "fabric/unmap_watch.hpp"
 #include "util/status.hpp"
+#include "util/system/descriptor.hpp"
 
 namespace rma {
 
@@ -13,10 +14,6 @@ class PrivatePages {
  public:
   /// Opens the file. RMA_ERR_UNSUPPORTED if it cannot be opened.
   static Result<std::unique_ptr<PrivatePages>> open();
-
-  ~PrivatePages();
-  PrivatePages(const PrivatePages&) = delete;
-  PrivatePages& operator=(const PrivatePages&) = delete;
 
   /// Returns whether every page of `span` is anonymous. `span` consists of whole pages that a device holds
   /// at this moment. An anonymous page leaves its address only by calls that an UnmapWatch notices. A page
@@ -27,7 +24,7 @@ class PrivatePages {
  private:
   PrivatePages() = default;
 
-  int file_ = -1;
+  Descriptor file_;
   std::size_t page_ = 0;
 };
 

@@ -68,20 +68,10 @@ Result<std::vector<Mapping>> private_mappings(std::uintptr_t begin, std::uintptr
 }
 
 Result<PageCopy> PageCopy::open(int file, std::uintptr_t begin, std::size_t offset) {
-  const int pagemap = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  if (pagemap < 0) return system_failure(RMA_ERR_SYSTEM, "cannot read /proc/self/pagemap", errno);
-  return PageCopy(file, pagemap, begin, offset);
+  Descriptor pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  if (!pagemap.open()) return system_failure(RMA_ERR_SYSTEM, "cannot read /proc/self/pagemap", errno);
+  return PageCopy(file, std::move(pagemap), begin, offset);
 }
-
-PageCopy::~PageCopy() {
-  if (pagemap_ >= 0) ::close(pagemap_);
-}
-
-PageCopy::PageCopy(PageCopy&& other) noexcept
-    : file_(other.file_),
-      pagemap_(std::exchange(other.pagemap_, -1)),
-      begin_(other.begin_),
-      offset_(other.offset_) {}
 
 int PageCopy::copy(const Mapping& mapping) const noexcept {
   return mapping.of_file ? write(mapping.begin, mapping.end) : copy_touched(mapping);
@@ -94,7 +84,7 @@ int PageCopy::copy_touched(const Mapping& mapping) const noexcept {
   for (std::uintptr_t at = mapping.begin; at < mapping.end;) {
     const std::size_t wanted = std::min<std::size_t>((mapping.end - at) / page, entries.size());
     const ssize_t bytes = uninterrupted([&] {
-      return ::pread(pagemap_, entries.data(), wanted * sizeof entries[0],
+      return ::pread(pagemap_.get(), entries.data(), wanted * sizeof entries[0],
                      static_cast<off_t>(at / page * sizeof entries[0]));
     });
     if (bytes < static_cast<ssize_t>(sizeof entries[0])) return bytes < 0 ? errno : EIO;

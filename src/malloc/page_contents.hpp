@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "util/status.hpp"
+#include "util/system/descriptor.hpp"
 
 namespace rma {
 
@@ -27,24 +29,19 @@ class PageCopy {
  public:
   /// Address a is copied to the byte a - begin + offset of `file`.
   static Result<PageCopy> open(int file, std::uintptr_t begin, std::size_t offset);
-  ~PageCopy();
-  PageCopy(PageCopy&& other) noexcept;
-  PageCopy& operator=(PageCopy&& other) = delete;
-  PageCopy(const PageCopy&) = delete;
-  PageCopy& operator=(const PageCopy&) = delete;
 
   /// Copies the pages of `mapping` that hold something: all of a file, and those of anonymous memory that the
   /// process has touched. Returns 0, or the error number.
   [[nodiscard]] int copy(const Mapping& mapping) const noexcept;
 
  private:
-  PageCopy(int file, int pagemap, std::uintptr_t begin, std::size_t offset)
-      : file_(file), pagemap_(pagemap), begin_(begin), offset_(offset) {}
+  PageCopy(int file, Descriptor pagemap, std::uintptr_t begin, std::size_t offset)
+      : file_(file), pagemap_(std::move(pagemap)), begin_(begin), offset_(offset) {}
   [[nodiscard]] int write(std::uintptr_t begin, std::uintptr_t end) const noexcept;
   [[nodiscard]] int copy_touched(const Mapping& mapping) const noexcept;
 
   int file_;
-  int pagemap_;  ///< /proc/self/pagemap
+  Descriptor pagemap_;  ///< /proc/self/pagemap
   std::uintptr_t begin_;
   std::size_t offset_;
 };

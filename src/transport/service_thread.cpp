@@ -11,22 +11,17 @@
 
 namespace rma::transport {
 
-ServiceThread::~ServiceThread() {
-  stop();
-  if (stop_fd_ >= 0) close(stop_fd_);
-}
-
 void ServiceThread::stop() {
   if (!thread_.running()) return;
   const std::uint64_t one = 1;
   // The write fails only if the counter is full. The descriptor is readable then, so the thread wakes anyway.
-  [[maybe_unused]] const ssize_t written = write(stop_fd_, &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = write(stop_event_.get(), &one, sizeof one);
   thread_.join();
 }
 
 Status ServiceThread::start() {
-  stop_fd_ = eventfd(0, EFD_CLOEXEC);
-  if (stop_fd_ < 0) return system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+  stop_event_ = Descriptor(eventfd(0, EFD_CLOEXEC));
+  if (!stop_event_.open()) return system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
   const auto main = [](void* service) { static_cast<ServiceThread*>(service)->run(); };
   if (const int error = thread_.start("rma-service", main, this); error != 0) {
     return BackgroundThread::refused("starting the service thread", error);
@@ -39,7 +34,7 @@ void ServiceThread::run() {
   polled.reserve(watched_.size() + 1);
   for (const Watched& watched : watched_)
     polled.push_back({.fd = watched.fd, .events = POLLIN, .revents = 0});
-  polled.push_back({.fd = stop_fd_, .events = POLLIN, .revents = 0});
+  polled.push_back({.fd = stop_event_.get(), .events = POLLIN, .revents = 0});
   while (true) {
     if (uninterrupted([&] { return poll(polled.data(), polled.size(), -1); }) < 0) return;
     if (polled.back().revents != 0) return;

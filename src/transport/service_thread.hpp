@@ -7,6 +7,7 @@
 
 #include "util/status.hpp"
 #include "util/system/background_thread.hpp"
+#include "util/system/descriptor.hpp"
 
 namespace rma::transport {
 
@@ -15,7 +16,7 @@ namespace rma::transport {
 class ServiceThread {
  public:
   ServiceThread() = default;
-  ~ServiceThread();
+  ~ServiceThread() { stop(); }
   ServiceThread(const ServiceThread&) = delete;
   ServiceThread& operator=(const ServiceThread&) = delete;
 
@@ -34,7 +35,7 @@ class ServiceThread {
   void run();
 
   std::vector<Watched> watched_;
-  int stop_fd_ = -1;
+  Descriptor stop_event_;
   BackgroundThread thread_;
 };
 
