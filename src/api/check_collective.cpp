@@ -76,9 +76,8 @@ Status check_neighbor_list(const int* members, int count, const rma_block_t* blo
 }
 
 Status check_neighbors(const rma_collective_t& collective, int members) {
-  Status sources = check_neighbor_list(collective.sources, collective.source_count, collective.dst_blocks,
-                                       members, "sources or dst_blocks");
-  if (!sources.ok()) return sources;
+  RMA_TRY(check_neighbor_list(collective.sources, collective.source_count, collective.dst_blocks, members,
+                              "sources or dst_blocks"));
   return check_neighbor_list(collective.destinations, collective.destination_count, collective.src_blocks,
                              members, "destinations or src_blocks");
 }

@@ -78,10 +78,7 @@ rma_status_t rma_broadcast(rma_team_t team, void* buffer, size_t bytes, int root
     Team* members = nullptr;
     RMA_TRY(rma::check_member(runtime, team, root, members));
     if (members->checks()) [[unlikely]] {
-      if (Status status =
-              rma::compare_calls(*members, "rma_broadcast", RMA_COLLECTIVE_BROADCAST, bytes, root);
-          !status.ok())
-        return status;
+      RMA_TRY(rma::compare_calls(*members, "rma_broadcast", RMA_COLLECTIVE_BROADCAST, bytes, root));
     }
     if (bytes == 0) return Status();
     RMA_TRY(rma::check_range(buffer, bytes, "buffer"));
@@ -97,10 +94,7 @@ rma_status_t rma_reduce(rma_team_t team, void* dst, const void* src, size_t coun
     const bool receives = members->rank() == root;
     RMA_TRY(rma::check_reduce(type, op, dst, src, count, receives));
     if (members->checks()) [[unlikely]] {
-      if (Status status =
-              rma::compare_reductions(*members, "rma_reduce", RMA_COLLECTIVE_REDUCE, count, type, op, root);
-          !status.ok())
-        return status;
+      RMA_TRY(rma::compare_reductions(*members, "rma_reduce", RMA_COLLECTIVE_REDUCE, count, type, op, root));
     }
     if (count == 0) return Status();
     return rma::reduce(*members, dst, src, count, type, op, root);
@@ -114,10 +108,7 @@ rma_status_t rma_allreduce(rma_team_t team, void* dst, const void* src, size_t c
     RMA_TRY(rma::check_team(runtime, team, members));
     RMA_TRY(rma::check_reduce(type, op, dst, src, count, true));
     if (members->checks()) [[unlikely]] {
-      if (Status status =
-              rma::compare_reductions(*members, "rma_allreduce", RMA_COLLECTIVE_ALLREDUCE, count, type, op);
-          !status.ok())
-        return status;
+      RMA_TRY(rma::compare_reductions(*members, "rma_allreduce", RMA_COLLECTIVE_ALLREDUCE, count, type, op));
     }
     if (count == 0) return Status();
     return rma::allreduce(*members, dst, src, count, type, op);

@@ -7,6 +7,7 @@
 #include "api/runtime/persistent.hpp"
 #include "rma/collectives.h"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 using rma::Runtime;
 using rma::Status;
@@ -47,12 +48,11 @@ rma_status_t rma_collective_init(rma_team_t team, const rma_collective_t* collec
     RMA_TRY(rma::check_team(runtime, team, members));
     RMA_TRY(rma::check_not_null(collective, "collective"));
     RMA_TRY(rma::check_collective(*members, *collective));
-    auto planned = members->plan(*collective);
-    if (!planned.ok()) return std::move(planned).status();
+    RMA_TRY_ASSIGN(planned, members->plan(*collective));
     *persistent = rma::persistent_handle(runtime.persistents
                                              .make([&](rma::PersistentOperation& one) {
                                                one.kind = rma::PersistentOperation::Kind::collective;
-                                               one.collective = std::move(planned).value();
+                                               one.collective = std::move(planned);
                                              })
                                              .name);
     return {};
@@ -67,9 +67,8 @@ rma_status_t rma_team_attach(const int* ranks, int count, uint32_t context, rma_
       return {RMA_ERR_ARGUMENT, rma::text("the list has {} ranks: a team needs at least one", count)};
     if (context > RMA_CONTEXT_LAST)
       return {RMA_ERR_ARGUMENT, rma::text("the context {:#x} is above RMA_CONTEXT_LAST", context)};
-    auto made = runtime.teams->attach({ranks, static_cast<std::size_t>(count)}, context);
-    if (!made.ok()) return std::move(made).status();
-    *team = made.value()->handle();
+    RMA_TRY_ASSIGN(made, runtime.teams->attach({ranks, static_cast<std::size_t>(count)}, context));
+    *team = made->handle();
     return {};
   });
 }

@@ -21,6 +21,7 @@
 #include "util/system/flush_streams.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 #include "util/undo.hpp"
 #include "util/waiting/wait.hpp"
 
@@ -38,9 +39,8 @@ Status start(const rma_bootstrap_t* given) {
   Undo forget(forget_forks);
   const bool aliased = make_requested_alias();
   receive_barriers();
-  auto opened = Runtime::open(incarnation++, given);
-  if (!opened.ok()) return std::move(opened).status();
-  Runtime* const runtime = std::move(opened).value().release();
+  RMA_TRY_ASSIGN(opened, Runtime::open(incarnation++, given));
+  Runtime* const runtime = std::move(opened).release();
   note_settings(runtime->settings);
   if (!aliased) count(Counter::alias_refused);
   const std::size_t ranks = runtime->job->direct_table().size();

@@ -7,6 +7,7 @@
 #include "collectives/team/team_memory.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 namespace {
@@ -75,9 +76,8 @@ rma_status_t rma_malloc_local(size_t bytes, size_t alignment, void** address) {
     rma::count(rma::Counter::allocate);
     *address = nullptr;
     if (bytes == 0) return {};
-    auto block = runtime.job->memory().allocator().allocate(MemoryKind::local, bytes, alignment);
-    if (!block.ok()) return std::move(block).status();
-    *address = block.value();
+    RMA_TRY_ASSIGN(block, runtime.job->memory().allocator().allocate(MemoryKind::local, bytes, alignment));
+    *address = block;
     return {};
   });
 }

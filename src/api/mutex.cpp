@@ -10,6 +10,7 @@
 #include "collectives/team/collectives.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 namespace {
@@ -33,9 +34,8 @@ Status create(Runtime& runtime, Team& team, std::size_t count, rma_mutexes_t& mu
     handle = runtime.mutexes.add(team.handle());
     holder = runtime.mutexes.find(handle);
     holder->set = std::make_unique<MutexSet>(*runtime.job, runtime.remote_mutexes.get());
-    auto memory = MutexSet::allocate(*runtime.job, runtime.remote_mutexes.get(), count);
-    if (!memory.ok()) return std::move(memory).status();
-    mine.address = memory.value();
+    RMA_TRY_ASSIGN(memory, MutexSet::allocate(*runtime.job, runtime.remote_mutexes.get(), count));
+    mine.address = memory;
     return {};
   });
   status = agree(team, std::move(status));
@@ -93,18 +93,16 @@ rma_status_t rma_mutexes_create(rma_team_t team, size_t count, rma_mutexes_t* mu
 rma_status_t rma_mutexes_destroy(rma_mutexes_t* mutexes) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     RMA_TRY(rma::check_not_null(mutexes, "mutexes"));
-    auto holder = rma::find(runtime, *mutexes);
-    if (!holder.ok()) return std::move(holder).status();
-    return rma::destroy(runtime, *holder.value(), *mutexes);
+    RMA_TRY_ASSIGN(holder, rma::find(runtime, *mutexes));
+    return rma::destroy(runtime, *holder, *mutexes);
   });
 }
 
 rma_status_t rma_lock(rma_mutexes_t mutexes, size_t index, int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    auto holder = rma::find(runtime, mutexes);
-    if (!holder.ok()) return std::move(holder).status();
+    RMA_TRY_ASSIGN(holder, rma::find(runtime, mutexes));
     RMA_TRY(rma::check_rank(runtime, rank));
-    return holder.value()->set->lock(index, rank);
+    return holder->set->lock(index, rank);
   });
 }
 

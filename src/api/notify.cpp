@@ -56,10 +56,7 @@ rma_status_t rma_put_strided_notify(void* dst, const ptrdiff_t* dst_strides, con
                                     uint64_t* flag, uint64_t value, int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) -> Status {
     RMA_TRY(rma::check_flag(runtime, flag, rank));
-    if (Status status = rma::check_reachable(*runtime.job, *runtime.remote_access, flag, sizeof *flag, rank);
-        !status.ok()) {
-      return status;
-    }
+    RMA_TRY(rma::check_reachable(*runtime.job, *runtime.remote_access, flag, sizeof *flag, rank));
     if (const rma_status_t put = rma_put_strided(dst, dst_strides, src, src_strides, counts, levels, rank);
         put != RMA_SUCCESS) {
       return {put, rma_last_error()};

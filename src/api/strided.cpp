@@ -5,6 +5,7 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 namespace {
@@ -22,31 +23,25 @@ struct StridedArguments {
 
 /// Checks the arguments and returns the shape in normal form.
 Result<StridedShape> shape_of(const Runtime& runtime, const StridedArguments& given) {
-  if (Status status = check_strided(runtime, given.dst, given.dst_strides, given.src, given.src_strides,
-                                    given.counts, given.levels, given.rank);
-      !status.ok()) {
-    return status;
-  }
+  RMA_TRY(check_strided(runtime, given.dst, given.dst_strides, given.src, given.src_strides, given.counts,
+                        given.levels, given.rank));
   return StridedShape::make(given.counts, given.dst_strides, given.src_strides, given.levels);
 }
 
 Status put(Runtime& runtime, const StridedArguments& given, const Ending& ending) {
-  auto shape = shape_of(runtime, given);
-  if (!shape.ok()) return std::move(shape).status();
-  return put_strided(runtime.transfer_paths(), given.dst, given.src, shape.value(), given.rank, ending);
+  RMA_TRY_ASSIGN(shape, shape_of(runtime, given));
+  return put_strided(runtime.transfer_paths(), given.dst, given.src, shape, given.rank, ending);
 }
 
 Status get(Runtime& runtime, const StridedArguments& given, const Ending& ending) {
-  auto shape = shape_of(runtime, given);
-  if (!shape.ok()) return std::move(shape).status();
-  return get_strided(runtime.transfer_paths(), given.dst, given.src, shape.value(), given.rank, ending);
+  RMA_TRY_ASSIGN(shape, shape_of(runtime, given));
+  return get_strided(runtime.transfer_paths(), given.dst, given.src, shape, given.rank, ending);
 }
 
 Status accumulate(Runtime& runtime, const StridedArguments& given, rma_type_t type, const void* scale) {
   RMA_TRY(check_type(type));
-  auto shape = shape_of(runtime, given);
-  if (!shape.ok()) return std::move(shape).status();
-  return acc_strided(*runtime.accumulator, given.dst, given.src, shape.value(), type, scale, given.rank);
+  RMA_TRY_ASSIGN(shape, shape_of(runtime, given));
+  return acc_strided(*runtime.accumulator, given.dst, given.src, shape, type, scale, given.rank);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "api/check.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 using rma::Runtime;
 using rma::Status;
@@ -24,9 +25,8 @@ rma_status_t rma_team_create(const int* ranks, int count, rma_team_t* team) {
     RMA_TRY(rma::check_not_null(ranks, "ranks"));
     if (count <= 0)
       return {RMA_ERR_ARGUMENT, rma::text("the list has {} ranks: a team needs at least one", count)};
-    auto made = runtime.teams->create({ranks, static_cast<std::size_t>(count)});
-    if (!made.ok()) return std::move(made).status();
-    *team = made.value()->handle();
+    RMA_TRY_ASSIGN(made, runtime.teams->create({ranks, static_cast<std::size_t>(count)}));
+    *team = made->handle();
     return {};
   });
 }
@@ -36,9 +36,8 @@ rma_status_t rma_team_split(rma_team_t parent, int color, int key, rma_team_t* t
     RMA_TRY(rma::check_not_null(team, "team"));
     Team* from = nullptr;
     RMA_TRY(rma::check_team(runtime, parent, from));
-    auto made = runtime.teams->split(*from, color, key);
-    if (!made.ok()) return std::move(made).status();
-    *team = made.value() != nullptr ? made.value()->handle() : nullptr;
+    RMA_TRY_ASSIGN(made, runtime.teams->split(*from, color, key));
+    *team = made != nullptr ? made->handle() : nullptr;
     return {};
   });
 }

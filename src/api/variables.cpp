@@ -16,6 +16,7 @@
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 namespace {
@@ -55,9 +56,8 @@ Status store_number(std::size_t setting, std::uint64_t* value) {
   if (info == nullptr) return no_setting(setting);
   const auto* const number = std::get_if<std::uint64_t Settings::*>(&info->value);
   if (number == nullptr) return {RMA_ERR_ARGUMENT, text("the values of {} are no numbers", info->name)};
-  auto settings = settings_in_force();
-  if (!settings.ok()) return std::move(settings).status();
-  *value = settings.value().**number;
+  RMA_TRY_ASSIGN(settings, settings_in_force());
+  *value = settings.**number;
   return {};
 }
 
@@ -67,9 +67,8 @@ Status store_text(std::size_t setting, char* value, std::size_t bytes, std::size
   }
   const SettingInfo* const info = find_setting(setting);
   if (info == nullptr) return no_setting(setting);
-  auto settings = settings_in_force();
-  if (!settings.ok()) return std::move(settings).status();
-  const std::string whole = setting_text(*info, settings.value());
+  RMA_TRY_ASSIGN(settings, settings_in_force());
+  const std::string whole = setting_text(*info, settings);
   if (needed != nullptr) *needed = whole.size() + 1;
   if (bytes == 0) return {};
   const std::size_t length = std::min(whole.size(), bytes - 1);

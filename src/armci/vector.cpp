@@ -9,6 +9,7 @@
 #include "armci/exclusive_or.hpp"
 #include "armci/handles.hpp"
 #include "armci/types.hpp"
+#include "util/try.hpp"
 
 namespace rma::armci {
 namespace {
@@ -54,7 +55,7 @@ class List {
 /// Checks the arguments and calls `body(const List&)`, which returns the result of the call.
 template <typename Body>
 int with_list(const armci_giov_t* list, int count, const Body& body) {
-  if (const int refused = List::check(list, count); refused != 0) return refused;
+  RMA_TRY(List::check(list, count));
   return body(List(list, count));
 }
 

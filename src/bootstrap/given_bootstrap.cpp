@@ -14,6 +14,7 @@
 #include "bootstrap/backends.hpp"
 #include "util/system/network_namespace.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 namespace {
@@ -106,14 +107,13 @@ class GivenBootstrap final : public Bootstrap {
 }  // namespace
 
 Result<std::unique_ptr<Bootstrap>> open_given_bootstrap(const rma_bootstrap_t& given) {
-  auto mine = mark_of_this_process();
-  if (!mine.ok()) return std::move(mine).status();
+  RMA_TRY_ASSIGN(mine, mark_of_this_process());
   std::vector<HostMark> marks(static_cast<std::size_t>(given.size));
-  const int outcome = given.allgather(given.context, &mine.value(), marks.data(), sizeof(HostMark));
+  const int outcome = given.allgather(given.context, &mine, marks.data(), sizeof(HostMark));
   RMA_TRY(GivenBootstrap::check(outcome, "allgather"));
   std::vector<int> local_ranks;
   for (int rank = 0; rank < given.size; ++rank) {
-    if (mine->same_host(marks[static_cast<std::size_t>(rank)])) local_ranks.push_back(rank);
+    if (mine.same_host(marks[static_cast<std::size_t>(rank)])) local_ranks.push_back(rank);
   }
   if (std::find(local_ranks.begin(), local_ranks.end(), given.rank) == local_ranks.end()) {
     return Status(RMA_ERR_LAUNCH, "the allgather that rma_init_with was given lost this process's part");

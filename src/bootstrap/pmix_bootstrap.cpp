@@ -13,6 +13,7 @@
 
 #include "bootstrap/backends.hpp"
 #include "bootstrap/pmix_session.hpp"
+#include "util/try_assign.hpp"
 #include "util/waiting/long_wait.hpp"
 
 namespace rma {
@@ -53,9 +54,8 @@ pmix_proc_t proc_of(const pmix_proc_t& any_of_job, pmix_rank_t rank) {
 }
 
 Result<int> job_size(const pmix_proc_t& job) {
-  auto value = get(job, PMIX_JOB_SIZE);
-  if (!value.ok()) return std::move(value).status();
-  const pmix_value_t& size = *value.value();
+  RMA_TRY_ASSIGN(value, get(job, PMIX_JOB_SIZE));
+  const pmix_value_t& size = *value;
   constexpr auto kMost = static_cast<uint32_t>(std::numeric_limits<int>::max());
   if (size.type != PMIX_UINT32 || size.data.uint32 == 0 || size.data.uint32 > kMost) {
     return Status(RMA_ERR_LAUNCH, "the launcher's PMIx server gives no usable job size");
@@ -92,9 +92,8 @@ std::optional<std::vector<int>> parse_ranks(std::string_view text) {
 }
 
 Result<std::vector<int>> ranks_of_this_host(const pmix_proc_t& job, int self) {
-  auto value = get(job, PMIX_LOCAL_PEERS);
-  if (!value.ok()) return std::move(value).status();
-  const pmix_value_t& peers = *value.value();
+  RMA_TRY_ASSIGN(value, get(job, PMIX_LOCAL_PEERS));
+  const pmix_value_t& peers = *value;
   std::optional<std::vector<int>> ranks;
   if (peers.type == PMIX_STRING && peers.data.string != nullptr) ranks = parse_ranks(peers.data.string);
   if (!ranks || std::find(ranks->begin(), ranks->end(), self) == ranks->end()) {
@@ -213,23 +212,20 @@ class PmixBootstrap final : public Bootstrap {
 }  // namespace
 
 Result<std::unique_ptr<Bootstrap>> open_pmix_bootstrap(int incarnation) {
-  auto self = PmixSession::join();
-  if (!self.ok()) return std::move(self).status();
+  RMA_TRY_ASSIGN(self, PmixSession::join());
   Membership membership;
 
-  const pmix_proc_t job = proc_of(self.value(), PMIX_RANK_WILDCARD);
-  const int rank = static_cast<int>(self->rank);
-  auto size = job_size(job);
-  if (!size.ok()) return std::move(size).status();
-  auto local_ranks = ranks_of_this_host(job, rank);
-  if (!local_ranks.ok()) return std::move(local_ranks).status();
+  const pmix_proc_t job = proc_of(self, PMIX_RANK_WILDCARD);
+  const int rank = static_cast<int>(self.rank);
+  RMA_TRY_ASSIGN(size, job_size(job));
+  RMA_TRY_ASSIGN(local_ranks, ranks_of_this_host(job, rank));
 
   Bootstrap* const opened = new PmixBootstrap({.rank = rank,
-                                               .size = size.value(),
-                                               .program = program_of(self.value()),
-                                               .local_ranks = std::move(local_ranks).value(),
-                                               .job_id = self->nspace},
-                                              std::move(membership), self.value(), incarnation);
+                                               .size = size,
+                                               .program = program_of(self),
+                                               .local_ranks = std::move(local_ranks),
+                                               .job_id = self.nspace},
+                                              std::move(membership), self, incarnation);
   return std::unique_ptr<Bootstrap>(opened);
 }
 

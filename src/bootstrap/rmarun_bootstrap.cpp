@@ -17,6 +17,7 @@
 #include "util/system/unix_socket.hpp"
 #include "util/take_head.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 #include "util/waiting/long_wait.hpp"
 
 namespace rma {
@@ -97,9 +98,8 @@ class RmarunBootstrap final : public Bootstrap {
 
   /// Learns which ranks this one can share memory with. Collective over the job.
   Status gather() {
-    auto answer = meet(RankCall::gather);
-    if (!answer.ok()) return std::move(answer).status();
-    std::span<const std::byte> rest = answer->body();
+    RMA_TRY_ASSIGN(answer, meet(RankCall::gather));
+    std::span<const std::byte> rest = answer.body();
     const auto group = take_head<RankGroup>(rest);
     std::vector<int> ranks;
     bool good = group.has_value();
@@ -204,19 +204,17 @@ Result<std::unique_ptr<Bootstrap>> open_rmarun_bootstrap(const std::string& dire
       error != std::errc() || end != rank.data() + rank.size()) {
     return Status(RMA_ERR_LAUNCH, fmt::format("PMIX_RANK={} in the environment is no rank", rank));
   }
-  auto socket = reach_rmarun(directory);
-  if (!socket.ok()) return std::move(socket).status();
+  RMA_TRY_ASSIGN(socket, reach_rmarun(directory));
   const RankSite site = site_of_this_process(directory);
-  if (!send_call(socket.value(), words, bytes_of(site))) return rmarun_is_gone();
-  auto answer = hear(socket.value(), RankCall::join);
-  if (!answer.ok()) return std::move(answer).status();
-  if (answer->words.number <= words.rank) return Status(RMA_ERR_LAUNCH, "rmarun gives no usable job size");
+  if (!send_call(socket, words, bytes_of(site))) return rmarun_is_gone();
+  RMA_TRY_ASSIGN(answer, hear(socket, RankCall::join));
+  if (answer.words.number <= words.rank) return Status(RMA_ERR_LAUNCH, "rmarun gives no usable job size");
   std::unique_ptr<RmarunBootstrap> opened(new RmarunBootstrap({.rank = words.rank,
-                                                               .size = answer->words.number,
-                                                               .program = answer->words.program,
+                                                               .size = answer.words.number,
+                                                               .program = answer.words.program,
                                                                .local_ranks = {words.rank},
                                                                .job_id = job},
-                                                              std::move(socket).value(), directory));
+                                                              std::move(socket), directory));
   RMA_TRY(opened->gather());
   return std::unique_ptr<Bootstrap>(std::move(opened));
 }

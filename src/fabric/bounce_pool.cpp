@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "util/try_assign.hpp"
+
 namespace rma {
 namespace {
 
@@ -18,12 +20,10 @@ Result<std::byte*> map_private(std::size_t bytes) {
 Result<std::unique_ptr<BouncePool>> BouncePool::create(Registrar& registrar, std::size_t bytes,
                                                        std::size_t count, Writers writers) {
   const std::size_t total = bytes * count;
-  auto memory = writers == Writers::peers ? registrar.take_peer_memory(total) : map_private(total);
-  if (!memory.ok()) return std::move(memory).status();
-  std::unique_ptr<BouncePool> pool(new BouncePool(registrar, bytes, writers, memory.value(), total));
-  auto registered = registrar.add(pool->memory_, total);
-  if (!registered.ok()) return std::move(registered).status();
-  pool->registered_ = registered.value();
+  RMA_TRY_ASSIGN(memory, writers == Writers::peers ? registrar.take_peer_memory(total) : map_private(total));
+  std::unique_ptr<BouncePool> pool(new BouncePool(registrar, bytes, writers, memory, total));
+  RMA_TRY_ASSIGN(registered, registrar.add(pool->memory_, total));
+  pool->registered_ = registered;
   for (std::size_t i = count; i > 0; --i) pool->free_.push_back(pool->memory_ + (i - 1) * bytes);
   return pool;
 }

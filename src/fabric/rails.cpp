@@ -12,6 +12,7 @@
 #include "util/statistics.hpp"
 #include "util/system/process_limits.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 namespace {
@@ -97,9 +98,8 @@ Status Rails::open_network(const Settings& settings, const Wanted& wanted) {
           receive_count(wanted.ranks, settings.receive_factor, settings.receive_base) +
           static_cast<std::uint32_t>(settings.peer_receives) * static_cast<std::uint32_t>(wanted.ranks),
       .timeout = std::chrono::seconds(settings.peer_timeout)};
-  auto opened = provider->open(options, *service_);
-  if (!opened.ok()) return std::move(opened).status();
-  transports_ = std::move(opened).value();
+  RMA_TRY_ASSIGN(opened, provider->open(options, *service_));
+  transports_ = std::move(opened);
   make_buffers(settings);
   return {};
 }

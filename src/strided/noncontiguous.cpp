@@ -5,6 +5,7 @@
 #include "core/network/transfers.hpp"
 #include "helper_thread/fragments.hpp"
 #include "util/statistics.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 namespace {
@@ -71,14 +72,13 @@ Status Noncontiguous::move(const Transfer& transfer, Operation& operation,
                            const std::function<Status()>& by_segments) {
   ProtocolSetting protocol = choose(transfer);
   if (protocol == ProtocolSetting::segments) return by_segments();
-  auto started = operation.network_operation();
-  if (!started.ok()) return std::move(started).status();
+  RMA_TRY_ASSIGN(started, operation.network_operation());
   if (protocol == ProtocolSetting::host_assisted) {
     Status status = host_assisted_.start({.direction = transfer.direction,
                                           .rank = transfer.rank,
                                           .remote = transfer.remote,
                                           .local = transfer.local,
-                                          .operation = started.value()});
+                                          .operation = started});
     if (status.code() != RMA_ERR_UNSUPPORTED) return status;
     protocol = ProtocolSetting::pipelined;
   }
@@ -90,7 +90,7 @@ Status Noncontiguous::move(const Transfer& transfer, Operation& operation,
                            .rank = transfer.rank,
                            .remote = transfer.remote,
                            .local = transfer.local,
-                           .operation = started.value(),
+                           .operation = started,
                            .most = packed ? settings_.helper_buffer : settings_.packed_piece,
                            .one_by_one = packed});
 }

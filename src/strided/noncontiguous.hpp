@@ -15,6 +15,8 @@
 #include "strided/shape.hpp"
 #include "transport/transport.hpp"
 #include "util/settings.hpp"
+#include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 
@@ -76,13 +78,9 @@ Status transfer_segments(const TransferPaths& paths, Side theirs, int rank, cons
   const Side ours = theirs == Side::dst ? Side::src : Side::dst;
   const auto direction = theirs == Side::dst ? transport::Direction::write : transport::Direction::read;
   if (helper_copies(paths, rank, segments)) {
-    auto started = operation.host_operation();
-    if (!started.ok()) return std::move(started).status();
-    if (Status status = paths.remote_access.copy_fallback()->move(direction, rank, layout(theirs),
-                                                                  layout(ours), started.value());
-        !status.ok()) {
-      return status;
-    }
+    RMA_TRY_ASSIGN(started, operation.host_operation());
+    RMA_TRY(
+        paths.remote_access.copy_fallback()->move(direction, rank, layout(theirs), layout(ours), started));
     return operation.end(ending);
   }
   const auto by_segments = [&] {
@@ -91,12 +89,11 @@ Status transfer_segments(const TransferPaths& paths, Side theirs, int rank, cons
     });
   };
   const bool together = !paths.job.mapped(rank) && segments.count > 1 && paths.noncontiguous != nullptr;
-  Status moved =
-      together ? paths.noncontiguous->move(
-                     {.direction = direction, .rank = rank, .remote = layout(theirs), .local = layout(ours)},
-                     operation, by_segments)
-               : by_segments();
-  if (!moved.ok()) return moved;
+  RMA_TRY(together
+              ? paths.noncontiguous->move(
+                    {.direction = direction, .rank = rank, .remote = layout(theirs), .local = layout(ours)},
+                    operation, by_segments)
+              : by_segments());
   return operation.end(ending);
 }
 

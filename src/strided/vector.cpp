@@ -10,6 +10,7 @@
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 namespace {
@@ -199,21 +200,20 @@ std::shared_ptr<const Layout> layout_of(std::span<const rma_iov_t> iov, Side sid
 Status move_vector(const TransferPaths& paths, std::span<const rma_iov_t> iov, Side theirs, int rank,
                    const Ending& ending) {
   const bool put = theirs == Side::dst;
-  auto found = survey_transfer(paths.job, paths.remote_access, iov, theirs, rank);
-  if (!found.ok()) return std::move(found).status();
+  RMA_TRY_ASSIGN(found, survey_transfer(paths.job, paths.remote_access, iov, theirs, rank));
   count(Counter::vector);
-  count(put ? Counter::put_bytes : Counter::get_bytes, found->bytes);
-  if (found->direct) {
+  count(put ? Counter::put_bytes : Counter::get_bytes, found.bytes);
+  if (found.direct) {
     const std::ptrdiff_t delta = delta_of(paths.job, rank);
-    copy_direct(iov, found.value(), put ? delta : 0, put ? 0 : delta);
+    copy_direct(iov, found, put ? delta : 0, put ? 0 : delta);
     return complete(ending);
   }
   const auto layout = [&](Side side) { return layout_of(iov, side); };
-  const Joining joining = joining_for(paths.job, iov, found.value(), theirs, rank);
+  const Joining joining = joining_for(paths.job, iov, found, theirs, rank);
   const auto each = [&](const auto& move) { return each_run(iov, joining, move); };
   // A layout joins neighbours, so it cannot tell of those in two regions.
   const Segments segments = {
-      .count = found->breaks, .bytes = found->bytes, .foreign = found->foreign && joining == Joining::on};
+      .count = found.breaks, .bytes = found.bytes, .foreign = found.foreign && joining == Joining::on};
   return transfer_segments(paths, theirs, rank, segments, layout, each, ending);
 }
 
@@ -248,20 +248,20 @@ Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_
   }
   const Job& job = accumulator.job();
   // A rank of another host that no helper reaches is refused later, by the accumulation itself.
-  auto found = survey(job, iov, Side::dst, rank, [&](const void* address, std::size_t bytes) -> Status {
-    if (job.resolve(address, bytes, rank).kind != Path::Kind::none) return {};
-    return unreachable(address, bytes, rank);
-  });
-  if (!found.ok()) return std::move(found).status();
+  RMA_TRY_ASSIGN(found,
+                 survey(job, iov, Side::dst, rank, [&](const void* address, std::size_t bytes) -> Status {
+                   if (job.resolve(address, bytes, rank).kind != Path::Kind::none) return {};
+                   return unreachable(address, bytes, rank);
+                 }));
   count(Counter::vector);
   count(Counter::accumulate);
-  if (found.value().bytes == 0) return {};
+  if (found.bytes == 0) return {};
   if (!job.mapped(rank) && accumulator.remote() != nullptr) {
     return accumulator.remote()->accumulate(layout_of(iov, Side::dst), layout_of(iov, Side::src), type, scale,
                                             rank);
   }
   Accumulation accumulation(accumulator, type, scale, rank);
-  const Joining joining = joining_for(job, iov, found.value(), Side::dst, rank);
+  const Joining joining = joining_for(job, iov, found, Side::dst, rank);
   return each_run(iov, joining, [&](void* dst, const void* src, std::size_t bytes) {
     return accumulation.add(dst, src, bytes);
   });

@@ -10,6 +10,7 @@
 #include "transport/shm/cma_transport.hpp"
 #include "util/log.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 namespace {
@@ -78,10 +79,9 @@ ProcessMemory process_memory(transport::CmaTransport& cma) {
 
 /// Opens two-sided messages, over the channel if there is one.
 Status open_messages(Runtime& runtime) {
-  auto messages = Messages::create(*runtime.job, *runtime.remote_access, runtime.channel.get(),
-                                   process_memory(*runtime.cma));
-  if (!messages.ok()) return std::move(messages).status();
-  runtime.messages = std::move(messages).value();
+  RMA_TRY_ASSIGN(messages, Messages::create(*runtime.job, *runtime.remote_access, runtime.channel.get(),
+                                            process_memory(*runtime.cma)));
+  runtime.messages = std::move(messages);
   PendingOperations& pending = runtime.remote_access->pending();
   runtime.schedules =
       std::make_unique<Schedules>(*runtime.messages, pending, runtime.settings.check_collectives);
@@ -125,15 +125,13 @@ Runtime::~Runtime() {
 constinit std::atomic<Runtime*> current_runtime = nullptr;
 
 Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootstrap_t* given) {
-  auto settings = read_settings();
-  if (!settings.ok()) return std::move(settings).status();
+  RMA_TRY_ASSIGN(settings, read_settings());
   auto runtime = std::make_unique<Runtime>();
-  runtime->settings = settings.value();
+  runtime->settings = settings;
   runtime->counts_before = total_counts();
 
-  auto job = Job::open(runtime->settings, incarnation, given);
-  if (!job.ok()) return std::move(job).status();
-  runtime->job = std::move(job).value();
+  RMA_TRY_ASSIGN(job, Job::open(runtime->settings, incarnation, given));
+  runtime->job = std::move(job);
   const int rank = runtime->job->rank();
   RMA_TRY(open_log(runtime->settings.log, rank));
   if (rank == 0 && !runtime->settings.unknown.empty()) log(LogLevel::warn, runtime->settings.unknown);
@@ -142,37 +140,28 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   }
 
   runtime->remote_access = open_remote_access(runtime->settings, *runtime->job, &runtime->cma);
-  auto accumulator = Accumulator::create(*runtime->job, *runtime->remote_access);
-  if (!accumulator.ok()) return std::move(accumulator).status();
-  runtime->accumulator = std::move(accumulator).value();
-  auto teams = Teams::create(*runtime->job);
-  if (!teams.ok()) return std::move(teams).status();
-  runtime->teams = std::move(teams).value();
+  RMA_TRY_ASSIGN(accumulator, Accumulator::create(*runtime->job, *runtime->remote_access));
+  runtime->accumulator = std::move(accumulator);
+  RMA_TRY_ASSIGN(teams, Teams::create(*runtime->job));
+  runtime->teams = std::move(teams);
 
   RMA_TRY(start_helper(*runtime));
   RMA_TRY(runtime->job->connect());
   for (int other = 0; other < runtime->job->size(); ++other) {
     if (!runtime->job->mapped(other)) runtime->remote_access->reach_by_network(other);
   }
-  if (Status status = runtime->messages->start(helper_spins(runtime->settings, *runtime->job));
-      !status.ok()) {
-    return status;
-  }
+  RMA_TRY(runtime->messages->start(helper_spins(runtime->settings, *runtime->job)));
   runtime->job->drive_while_waiting(*runtime->schedules);
   HostMemory host = {
       .memory = process_memory(*runtime->cma),
       .permitted = [&access = *runtime->remote_access](int other) { return access.permitted(other); }};
-  if (Status status = runtime->teams->start(*runtime->messages, *runtime->schedules, *runtime->accumulator,
-                                            std::move(host));
-      !status.ok()) {
-    return status;
-  }
+  RMA_TRY(
+      runtime->teams->start(*runtime->messages, *runtime->schedules, *runtime->accumulator, std::move(host)));
   runtime->places.emplace(*runtime);
 
   if (!runtime->settings.trace.empty()) {
-    auto trace = Trace::open(path_for_rank(runtime->settings.trace, rank), rank);
-    if (!trace.ok()) return std::move(trace).status();
-    runtime->trace = std::move(trace).value();
+    RMA_TRY_ASSIGN(trace, Trace::open(path_for_rank(runtime->settings.trace, rank), rank));
+    runtime->trace = std::move(trace);
   }
   return runtime;
 }

@@ -13,6 +13,7 @@
 #include "util/system/process_limits.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 namespace {
@@ -81,9 +82,8 @@ Result<std::unique_ptr<HeapMemory>> HeapMemory::reserve(const Settings& settings
       settings.heap_size != 0 ? WindowOptions{.limit = settings.heap_size} : automatic_size(locals);
   options.huge_pages = window_pages(settings.huge_pages);
   options.reserved = RegionTable::directory_bytes(settings.max_regions);
-  auto window = Window::create(options, own_alias());
-  if (!window.ok()) return std::move(window).status();
-  return std::unique_ptr<HeapMemory>(new HeapMemory(std::move(window).value()));
+  RMA_TRY_ASSIGN(window, Window::create(options, own_alias()));
+  return std::unique_ptr<HeapMemory>(new HeapMemory(std::move(window)));
 }
 
 Status HeapMemory::start(const Settings& settings, Rails& rails) {
@@ -108,9 +108,8 @@ Status HeapMemory::start(const Settings& settings, Rails& rails) {
   }
   user_regions_ = std::make_unique<UserRegions>(*regions_, network ? &rails : nullptr);
   const std::size_t reserved = round_up(directory_offset_ + directory_bytes_, backing_->granule());
-  auto allocator = Allocator::create(window_, *backing_, *regions_, reserved);
-  if (!allocator.ok()) return std::move(allocator).status();
-  allocator_ = std::move(allocator).value();
+  RMA_TRY_ASSIGN(allocator, Allocator::create(window_, *backing_, *regions_, reserved));
+  allocator_ = std::move(allocator);
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include "util/log.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 namespace {
@@ -47,11 +48,9 @@ Job::~Job() = default;
 
 Result<std::unique_ptr<Job>> Job::open(const Settings& settings, int incarnation,
                                        const rma_bootstrap_t* given) {
-  auto bootstrap = open_bootstrap(incarnation, given, settings.singleton);
-  if (!bootstrap.ok()) return std::move(bootstrap).status();
-  auto memory = HeapMemory::reserve(settings, bootstrap.value()->local_ranks().size());
-  if (!memory.ok()) return std::move(memory).status();
-  auto job = std::unique_ptr<Job>(new Job(settings, std::move(bootstrap).value(), std::move(memory).value()));
+  RMA_TRY_ASSIGN(bootstrap, open_bootstrap(incarnation, given, settings.singleton));
+  RMA_TRY_ASSIGN(memory, HeapMemory::reserve(settings, bootstrap->local_ranks().size()));
+  auto job = std::unique_ptr<Job>(new Job(settings, std::move(bootstrap), std::move(memory)));
   if (job->shares_host()) {
     RMA_TRY(job->host_.open());
   }
@@ -191,18 +190,16 @@ Status Job::map_host() {
   std::map<int, ProcessCard> cards;
   for (const int rank : local_ranks()) {
     if (!shares_host() || rank == this->rank()) continue;
-    auto card = cards_.of(rank);
-    if (!card.ok()) return std::move(card).status();
-    partners.push_back({.rank = rank, .card = card->head.host});
-    cards.emplace(rank, std::move(card).value());
+    RMA_TRY_ASSIGN(card, cards_.of(rank));
+    partners.push_back({.rank = rank, .card = card.head.host});
+    cards.emplace(rank, std::move(card));
   }
   const CopyTable& copies =
       (copies_by_another() ? cards.at(local_ranks().front()) : cards_.own()).head.copies;
   if (copies.usable()) use_copies(copies);
-  Status met = host_.meet(partners, [&](int rank, transport::HostPeer& process) {
+  RMA_TRY(host_.meet(partners, [&](int rank, transport::HostPeer& process) {
     return map_peer(rank, cards.at(rank), process).within(text("heap of rank {}", rank));
-  });
-  if (!met.ok()) return met;
+  }));
   std::vector<const std::atomic<std::uint64_t>*> others;
   for (const auto& [rank, card] : partners) {
     if (service(Service::heap_use, rank).size() >= sizeof(std::atomic<std::uint64_t>))

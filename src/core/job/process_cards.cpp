@@ -4,6 +4,7 @@
 
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 
@@ -11,9 +12,8 @@ Result<ProcessCard> ProcessCards::of(int rank) {
   if (rank == bootstrap_.rank()) return own_;
   const std::lock_guard guard(lock_);
   if (const auto known = others_.find(rank); known != others_.end()) return known->second;
-  auto bytes = bootstrap_.card_of(rank);
-  if (!bytes.ok()) return std::move(bytes).status();
-  auto card = ProcessCard::decode(bytes.value(), rank);
+  RMA_TRY_ASSIGN(bytes, bootstrap_.card_of(rank));
+  auto card = ProcessCard::decode(bytes, rank);
   if (!card.ok()) return card;
   RMA_TRY(fits(card.value(), rank));
   others_.emplace(rank, card.value());
@@ -34,25 +34,23 @@ Status ProcessCards::fits(const ProcessCard& card, int rank) const {
 }
 
 Result<NetworkCard> ProcessCards::network(int rank) {
-  auto card = of(rank);
-  if (!card.ok()) return std::move(card).status();
+  RMA_TRY_ASSIGN(card, of(rank));
   NetworkCard network;
   RailKeys keys = {};
-  for (std::size_t rail = 0; rail < card->rails.size(); ++rail) {
-    network.rails.push_back({.name = card->rails[rail].name, .card = card->rails[rail].card});
-    keys[rail] = card->rails[rail].directory_key;
+  for (std::size_t rail = 0; rail < card.rails.size(); ++rail) {
+    network.rails.push_back({.name = card.rails[rail].name, .card = card.rails[rail].card});
+    keys[rail] = card.rails[rail].directory_key;
   }
-  const ServiceBlock& directory = card->head.services[static_cast<std::size_t>(Service::regions)];
-  network.directory = {.address = static_cast<std::uintptr_t>(card->head.base + directory.offset),
+  const ServiceBlock& directory = card.head.services[static_cast<std::size_t>(Service::regions)];
+  network.directory = {.address = static_cast<std::uintptr_t>(card.head.base + directory.offset),
                        .bytes = directory.bytes,
                        .keys = keys};
   return network;
 }
 
 Result<std::vector<std::byte>> ProcessCards::local(int rank) {
-  auto card = of(rank);
-  if (!card.ok()) return std::move(card).status();
-  return card->local;
+  RMA_TRY_ASSIGN(card, of(rank));
+  return card.local;
 }
 
 }  // namespace rma

@@ -6,6 +6,7 @@
 
 #include "util/statistics.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 
@@ -13,17 +14,16 @@ using transport::Direction;
 
 Status BounceCopy::post(Batch& batch, Peer& peer, Span& span) {
   while (span.bytes > 0) {
-    auto buffer = take_buffer(batch, rails_.buffers());
-    if (!buffer.ok()) return std::move(buffer).status();
+    RMA_TRY_ASSIGN(buffer, take_buffer(batch, rails_.buffers()));
     Span part = span.split(std::min(span.bytes, rails_.buffers()->bytes()));
     std::size_t rail = 0;
     Status ready = connections_.primary(peer, &rail);
     if (ready.ok() && part.direction == Direction::read) ready = posting_.open(batch);
     if (!ready.ok()) {
-      rails_.buffers()->give(buffer.value());
+      rails_.buffers()->give(buffer);
       return ready;
     }
-    RMA_TRY(post_one(batch, peer, rail, part, buffer.value()));
+    RMA_TRY(post_one(batch, peer, rail, part, buffer));
   }
   return {};
 }

@@ -5,6 +5,7 @@
 
 #include "util/statistics.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 
@@ -15,10 +16,9 @@ Result<DeviceMemory> KeyedTransfers::prepare(std::byte* address, std::size_t byt
   if (settings_.local_buffers == LocalBufferSetting::bounce) {
     return Status(RMA_ERR_UNSUPPORTED, "RMA_LOCAL_BUFFERS=bounce");
   }
-  auto use = keep ? cache_.get(address, bytes) : cache_.get_once(address, bytes);
-  if (!use.ok()) return std::move(use).status();
-  DeviceMemory memory = {.local = use->registered().local, .remote = use->registered().remote};
-  memory.use = std::make_shared<RegistrationCache::Use>(std::move(use).value());
+  RMA_TRY_ASSIGN(use, keep ? cache_.get(address, bytes) : cache_.get_once(address, bytes));
+  DeviceMemory memory = {.local = use.registered().local, .remote = use.registered().remote};
+  memory.use = std::make_shared<RegistrationCache::Use>(std::move(use));
   return memory;
 }
 

@@ -79,8 +79,7 @@ Status RemoteMemory::read_root(Reader& reader, Tree& tree) const {
       all = directory::kRootHeaderWords + count * directory::kLeafWords;
       all > first) {
     words.resize(all);
-    Status status = read_words(reader, root + first, std::span(words).subspan(first), place_.keys);
-    if (!status.ok()) return status;
+    RMA_TRY(read_words(reader, root + first, std::span(words).subspan(first), place_.keys));
   }
   tree.chunks[0] = place_.keys;
   for (std::size_t chunk = 1; chunk < directory::kChunks; ++chunk) {
@@ -152,12 +151,12 @@ Status RemoteMemory::refresh(Reader& reader) {
   for (int i = 0; i < kMaxTries; ++i) {
     Tree tree;
     std::uint64_t after = 0;
-    if (Status status = read_words(reader, 0, {&tree.version, 1}, place_.keys); !status.ok()) return status;
+    RMA_TRY(read_words(reader, 0, {&tree.version, 1}, place_.keys));
     RMA_TRY(read_root(reader, tree));
     // A root that changes while it is read may name memory whose key was not there yet.
     Status leaves = read_leaves(reader, tree);
     if (!leaves.ok() && leaves.code() != RMA_ERR_UNSUPPORTED) return leaves;
-    if (Status status = read_words(reader, 0, {&after, 1}, place_.keys); !status.ok()) return status;
+    RMA_TRY(read_words(reader, 0, {&after, 1}, place_.keys));
     if (tree.version != after) continue;
     if (!leaves.ok()) return leaves;
     const std::unique_lock guard(lock_);
@@ -180,7 +179,7 @@ Result<RemoteRange> RemoteMemory::find(std::uintptr_t address, std::size_t bytes
     if (geometry_.leaves == 0 || place_.keys == RailKeys{}) return unregistered();
     std::uint64_t now = 0;
     if (region && has_keys(*region)) {
-      if (Status status = read_words(reader, 0, {&now, 1}, place_.keys); !status.ok()) return status;
+      RMA_TRY(read_words(reader, 0, {&now, 1}, place_.keys));
       current = now == version;
     }
   }

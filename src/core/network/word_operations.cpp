@@ -4,6 +4,7 @@
 
 #include "util/statistics.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 
@@ -27,8 +28,7 @@ Status WordOperations::put_flag(std::uint64_t* flag, std::uint64_t value, int ra
   RMA_TRY(requests_.start_transfer(rank, &peer));
   Batch batch(rank);
   const auto address = reinterpret_cast<std::uintptr_t>(flag);
-  auto range = keys_.find(batch, *peer, address, sizeof value);
-  if (!range.ok()) return std::move(range).status();
+  RMA_TRY_ASSIGN(range, keys_.find(batch, *peer, address, sizeof value));
   // If a rail has failed, data may have been lost with it, and the flag must not say over another rail that
   // the data has arrived. So the flag goes over the rail that was chosen before the fence: if that one fails
   // from here on, the flag is lost with it.
@@ -42,14 +42,13 @@ Status WordOperations::put_flag(std::uint64_t* flag, std::uint64_t value, int ra
                .remote = address,
                .local = reinterpret_cast<std::byte*>(&value),
                .bytes = sizeof value,
-               .remote_keys = range->keys};
+               .remote_keys = range.keys};
   Status status;
   if (inline_put_.fits(span.bytes)) {
     status = inline_put_.post(batch, rail, span);
   } else {
-    auto buffer = bounce_.take_buffer(batch, rails_.buffers());
-    if (!buffer.ok()) return std::move(buffer).status();
-    status = bounce_.post_one(batch, *peer, rail, span, buffer.value());
+    RMA_TRY_ASSIGN(buffer, bounce_.take_buffer(batch, rails_.buffers()));
+    status = bounce_.post_one(batch, *peer, rail, span, buffer);
   }
   return status.ok() ? posting_.flush(batch) : std::move(status);
 }
@@ -64,24 +63,22 @@ Result<rma_request_t> WordOperations::start_atomic(rma_atomic_op_t op, std::uint
   RMA_TRY(connections_.rail_for_atomics(*peer, &rail));
   const auto address = reinterpret_cast<std::uintptr_t>(target);
   Batch batch(rank);
-  auto range = keys_.find(batch, *peer, address, sizeof *target);
-  if (!range.ok()) return std::move(range).status();
+  RMA_TRY_ASSIGN(range, keys_.find(batch, *peer, address, sizeof *target));
 
-  auto word = bounce_.take_buffer(batch, rails_.words());
-  if (!word.ok()) return std::move(word).status();
+  RMA_TRY_ASSIGN(word, bounce_.take_buffer(batch, rails_.words()));
   if (Status status = posting_.open(batch); !status.ok()) {
-    rails_.words()->give(word.value());
+    rails_.words()->give(word);
     return status;
   }
   const Span span = {.direction = Direction::read,
                      .remote = address,
-                     .local = word.value(),
+                     .local = word,
                      .bytes = sizeof *target,
-                     .remote_keys = range->keys,
+                     .remote_keys = range.keys,
                      .local_keys = rails_.words()->registered().local};
   Fragment& fragment = completions_.begin(*peer, span, batch.operation());
   fragment.pool = rails_.words();
-  fragment.buffer = word.value();
+  fragment.buffer = word;
   fragment.copy_to = reinterpret_cast<std::byte*>(old);
   const transport::Work work = fragment.work(rail);
   const transport::Local local = fragment.local(rail);
@@ -97,9 +94,8 @@ Result<rma_request_t> WordOperations::start_atomic(rma_atomic_op_t op, std::uint
 Result<std::uint64_t> WordOperations::atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
                                              std::uint64_t compare, int rank) {
   std::uint64_t before = 0;
-  auto started = start_atomic(op, target, operand, compare, &before, rank);
-  if (!started.ok()) return std::move(started).status();
-  const Status finished = pending_.finish(started.value());
+  RMA_TRY_ASSIGN(started, start_atomic(op, target, operand, compare, &before, rank));
+  const Status finished = pending_.finish(started);
   if (!finished.ok()) return Status(finished.code(), connections_.explain(finished.code(), rank));
   return before;
 }
