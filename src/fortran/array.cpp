@@ -108,6 +108,12 @@ RemoteArray RemoteArray::section(const CFI_cdesc_t* first, const CFI_cdesc_t* la
   return part;
 }
 
+RemoteArray RemoteArray::element(const CFI_cdesc_t& index) const {
+  RemoteArray one = section(&index, &index, nullptr);
+  if (one.mark == kArray) one.dimensions = 0;
+  return one;
+}
+
 Status RemoteArray::check(const char* argument) const {
   if (mark == kArray) return {};
   if (mark != kRefused) {

@@ -45,6 +45,9 @@ struct RemoteArray {
   [[nodiscard]] RemoteArray section(const CFI_cdesc_t* first, const CFI_cdesc_t* last,
                                     const CFI_cdesc_t* step) const;
 
+  /// Returns one element, as an array of no dimensions.
+  [[nodiscard]] RemoteArray element(const CFI_cdesc_t& index) const;
+
   /// Returns RMA_ERR_ARGUMENT unless this is an array.
   [[nodiscard]] Status check(const char* argument) const;
   /// Returns the size of all elements in bytes.

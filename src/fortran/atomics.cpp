@@ -5,10 +5,11 @@
 #include <limits>
 #include <utility>
 
-#include "fortran/array.hpp"
+#include "fortran/calls.hpp"
 #include "fortran/numbers.hpp"
 #include "fortran/outcome.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::fortran {
 namespace {
@@ -25,8 +26,8 @@ Result<std::int64_t> operand_of(const CFI_cdesc_t* given, const char* argument, 
   return value;
 }
 
-/// Executes an atomic. `operand`, `compare` and `old` may be null if the operation has none; `old` also if
-/// the caller does not need it.
+}  // namespace
+
 Status update(rma_atomic_op_t op, const RemoteArray& target, const CFI_cdesc_t* operand,
               const CFI_cdesc_t* compare, const CFI_cdesc_t* old) {
   RMA_TRY(target.check("target"));
@@ -39,10 +40,8 @@ Status update(rma_atomic_op_t op, const RemoteArray& target, const CFI_cdesc_t* 
                                   static_cast<std::size_t>(target.element_bytes)),
                         target.bytes())};
   }
-  auto given = operand_of(operand, "operand", target.element_bytes);
-  if (!given.ok()) return std::move(given).status();
-  auto expected = operand_of(compare, "expected", target.element_bytes);
-  if (!expected.ok()) return std::move(expected).status();
+  RMA_TRY_ASSIGN(given, operand_of(operand, "operand", target.element_bytes));
+  RMA_TRY_ASSIGN(expected, operand_of(compare, "expected", target.element_bytes));
   if (old != nullptr) {
     // This check comes before any change: the variable must be able to hold every value.
     const std::int64_t widest =
@@ -52,87 +51,22 @@ Status update(rma_atomic_op_t op, const RemoteArray& target, const CFI_cdesc_t* 
 
   if (wide) {
     std::uint64_t before = 0;
-    Status status = outcome(rma_atomic64(op, reinterpret_cast<std::uint64_t*>(target.address),
-                                         static_cast<std::uint64_t>(given.value()),
-                                         static_cast<std::uint64_t>(expected.value()), &before, target.rank));
-    if (!status.ok()) return status;
+    RMA_TRY(outcome(rma_atomic64(op, reinterpret_cast<std::uint64_t*>(target.address),
+                                 static_cast<std::uint64_t>(given), static_cast<std::uint64_t>(expected),
+                                 &before, target.rank)));
     return old != nullptr ? store(static_cast<std::int64_t>(before), *old, "old") : Status();
   }
   std::uint32_t before = 0;
-  Status status = outcome(rma_atomic32(op, reinterpret_cast<std::uint32_t*>(target.address),
-                                       static_cast<std::uint32_t>(given.value()),
-                                       static_cast<std::uint32_t>(expected.value()), &before, target.rank));
-  if (!status.ok()) return status;
+  RMA_TRY(outcome(rma_atomic32(op, reinterpret_cast<std::uint32_t*>(target.address),
+                               static_cast<std::uint32_t>(given), static_cast<std::uint32_t>(expected),
+                               &before, target.rank)));
   return old != nullptr ? store(static_cast<std::int32_t>(before), *old, "old") : Status();
 }
 
-}  // namespace
+Status wait_until(const std::uint64_t& flag, int compare, const CFI_cdesc_t& value, std::uint64_t* seen) {
+  RMA_TRY_ASSIGN(number, integer(value, "value"));
+  return outcome(
+      rma_wait_until(&flag, static_cast<rma_compare_t>(compare), static_cast<std::uint64_t>(number), seen));
+}
+
 }  // namespace rma::fortran
-
-using rma::fortran::conclude;
-using rma::fortran::integer;
-using rma::fortran::outcome;
-using rma::fortran::RemoteArray;
-using rma::fortran::update;
-
-extern "C" {
-
-void rma_fortran_fetch_add(const RemoteArray* target, const CFI_cdesc_t* operand, const CFI_cdesc_t* old,
-                           int* stat, CFI_cdesc_t* errmsg) {
-  conclude("rma_fetch_add", update(RMA_FETCH_ADD, *target, operand, nullptr, old), {stat, errmsg});
-}
-
-void rma_fortran_fetch_and(const RemoteArray* target, const CFI_cdesc_t* operand, const CFI_cdesc_t* old,
-                           int* stat, CFI_cdesc_t* errmsg) {
-  conclude("rma_fetch_and", update(RMA_AND, *target, operand, nullptr, old), {stat, errmsg});
-}
-
-void rma_fortran_fetch_or(const RemoteArray* target, const CFI_cdesc_t* operand, const CFI_cdesc_t* old,
-                          int* stat, CFI_cdesc_t* errmsg) {
-  conclude("rma_fetch_or", update(RMA_OR, *target, operand, nullptr, old), {stat, errmsg});
-}
-
-void rma_fortran_fetch_xor(const RemoteArray* target, const CFI_cdesc_t* operand, const CFI_cdesc_t* old,
-                           int* stat, CFI_cdesc_t* errmsg) {
-  conclude("rma_fetch_xor", update(RMA_XOR, *target, operand, nullptr, old), {stat, errmsg});
-}
-
-void rma_fortran_swap(const RemoteArray* target, const CFI_cdesc_t* operand, const CFI_cdesc_t* old,
-                      int* stat, CFI_cdesc_t* errmsg) {
-  conclude("rma_swap", update(RMA_SWAP, *target, operand, nullptr, old), {stat, errmsg});
-}
-
-void rma_fortran_compare_swap(const RemoteArray* target, const CFI_cdesc_t* expected,
-                              const CFI_cdesc_t* operand, const CFI_cdesc_t* old, int* stat,
-                              CFI_cdesc_t* errmsg) {
-  conclude("rma_compare_swap", update(RMA_COMPARE_SWAP, *target, operand, expected, old), {stat, errmsg});
-}
-
-void rma_fortran_atomic_set(const RemoteArray* target, const CFI_cdesc_t* operand, int* stat,
-                            CFI_cdesc_t* errmsg) {
-  conclude("rma_atomic_set", update(RMA_SET, *target, operand, nullptr, nullptr), {stat, errmsg});
-}
-
-void rma_fortran_atomic_fetch(const RemoteArray* target, const CFI_cdesc_t* old, int* stat,
-                              CFI_cdesc_t* errmsg) {
-  conclude("rma_atomic_fetch", update(RMA_FETCH, *target, nullptr, nullptr, old), {stat, errmsg});
-}
-
-void rma_fortran_wait_until(const std::uint64_t* flag, int compare, const CFI_cdesc_t* value,
-                            std::uint64_t* seen, int* stat, CFI_cdesc_t* errmsg) {
-  auto number = integer(*value, "value");
-  conclude("rma_wait_until",
-           !number.ok() ? std::move(number).status()
-                        : outcome(rma_wait_until(flag, static_cast<rma_compare_t>(compare),
-                                                 static_cast<std::uint64_t>(number.value()), seen)),
-           {stat, errmsg});
-}
-
-void rma_fortran_test_until(const std::uint64_t* flag, int compare, std::int64_t value, int* met, int* stat,
-                            CFI_cdesc_t* errmsg) {
-  *met = 0;
-  conclude(rma_test_until(flag, static_cast<rma_compare_t>(compare), static_cast<std::uint64_t>(value), met),
-           {stat, errmsg});
-}
-
-}  // extern "C"

@@ -121,11 +121,7 @@ Result<Side> remote_side(const RemoteArray& array, const char* name) {
 }
 
 Result<Levels> correspond(const Side& dst, const Side& src) {
-  if (Status status =
-          check_same_type(dst.type, dst.element_bytes, dst.name, src.type, src.element_bytes, src.name);
-      !status.ok()) {
-    return status;
-  }
+  RMA_TRY(check_same_type(dst.type, dst.element_bytes, dst.name, src.type, src.element_bytes, src.name));
   const auto total = dst.elements();
   if (!total || total != src.elements()) {
     return Status(RMA_ERR_SIZE, fmt::format("{} has {}, {} has {}: expected as many", dst.name, dst.shape(),

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "fortran/array.hpp"
+#include "fortran/calls.hpp"
 #include "fortran/numbers.hpp"
 #include "fortran/outcome.hpp"
-#include "fortran/team.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::fortran {
 namespace {
@@ -48,8 +48,8 @@ Status check_pointer(const CFI_cdesc_t& pointer, const RemoteArray& array, const
 }
 
 /// Returns the array that this rank asks rma_malloc for, still without an address.
-RemoteArray wanted(const CFI_cdesc_t& pointer, const CFI_cdesc_t* upper, const CFI_cdesc_t* lower) {
-  RemoteArray array = RemoteArray::contiguous(0, rma_rank(), pointer.type, pointer.elem_len, upper, lower);
+RemoteArray wanted(const CFI_cdesc_t& pointer, const CFI_cdesc_t& upper, const CFI_cdesc_t* lower) {
+  RemoteArray array = RemoteArray::contiguous(0, rma_rank(), pointer.type, pointer.elem_len, &upper, lower);
   if (array.mark == RemoteArray::kArray && array.dimensions != pointer.rank) {
     return RemoteArray::refused(RemoteArray::kDimensions, array.dimensions, pointer.rank);
   }
@@ -76,7 +76,25 @@ Status allocate(rma_team_t team, RemoteArray& mine, std::vector<RemoteArray>& pa
   return status;
 }
 
-Status malloc(CFI_cdesc_t& pointer, CFI_cdesc_t& parts, const CFI_cdesc_t* upper, const CFI_cdesc_t* lower,
+/// Returns this process's address of the bytes of `array`, whose owner is this rank or one whose heap
+/// is mapped here.
+Result<std::byte*> here(const RemoteArray& array) {
+  auto* const address = reinterpret_cast<std::byte*>(array.address);
+  if (array.rank == rma_rank() || array.bytes() == 0) return address;
+  std::int64_t below = 0;
+  std::int64_t above = array.element_bytes;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(array.dimensions); ++d) {
+    const std::int64_t way = (array.extent[d] - 1) * array.stride[d];
+    (way < 0 ? below : above) += way;
+  }
+  void* mapped = nullptr;
+  RMA_TRY(outcome(rma_map(address + below, static_cast<std::size_t>(above - below), array.rank, &mapped)));
+  return static_cast<std::byte*>(mapped) - below;
+}
+
+}  // namespace
+
+Status malloc(CFI_cdesc_t& pointer, CFI_cdesc_t& parts, const CFI_cdesc_t& upper, const CFI_cdesc_t* lower,
               rma_team_t team) {
   RemoteArray mine = wanted(pointer, upper, lower);
   std::vector<RemoteArray> all;
@@ -103,7 +121,7 @@ Status free(CFI_cdesc_t& parts, rma_team_t team) {
   return status;
 }
 
-Status malloc_local(CFI_cdesc_t& pointer, RemoteArray& part, const CFI_cdesc_t* upper,
+Status malloc_local(CFI_cdesc_t& pointer, RemoteArray& part, const CFI_cdesc_t& upper,
                     const CFI_cdesc_t* lower) {
   part = wanted(pointer, upper, lower);
   RMA_TRY(part.check("the array"));
@@ -120,34 +138,14 @@ Status free_local(RemoteArray& part) {
   return status;
 }
 
-/// Returns this process's address of the bytes of `array`, whose owner is this rank or one whose heap
-/// is mapped here.
-Result<std::byte*> here(const RemoteArray& array) {
-  auto* const address = reinterpret_cast<std::byte*>(array.address);
-  if (array.rank == rma_rank() || array.bytes() == 0) return address;
-  std::int64_t below = 0;
-  std::int64_t above = array.element_bytes;
-  for (std::size_t d = 0; d < static_cast<std::size_t>(array.dimensions); ++d) {
-    const std::int64_t way = (array.extent[d] - 1) * array.stride[d];
-    (way < 0 ? below : above) += way;
-  }
-  void* mapped = nullptr;
-  Status status =
-      outcome(rma_map(address + below, static_cast<std::size_t>(above - below), array.rank, &mapped));
-  if (!status.ok()) return status;
-  return static_cast<std::byte*>(mapped) - below;
-}
-
 Status map(const RemoteArray& array, CFI_cdesc_t& pointer) {
   RMA_TRY(array.check("array"));
   RMA_TRY(check_pointer(pointer, array, "the array"));
-  auto base = here(array);
-  if (!base.ok()) return std::move(base).status();
-  return associate(pointer, base.value(), array);
+  RMA_TRY_ASSIGN(base, here(array));
+  return associate(pointer, base, array);
 }
 
 Status enroll(const CFI_cdesc_t& array, RemoteArray& part) {
-  part = {};
   if (array.rank > 0 && CFI_is_contiguous(&array) == 0) {
     return {RMA_ERR_ARGUMENT, "array has gaps: only what is contiguous can be registered"};
   }
@@ -176,61 +174,4 @@ Status strike(RemoteArray& part) {
   return status;
 }
 
-}  // namespace
 }  // namespace rma::fortran
-
-using rma::fortran::conclude;
-using rma::fortran::RemoteArray;
-using rma::fortran::Team;
-using rma::fortran::team_or_world;
-
-extern "C" {
-
-void rma_fortran_malloc(CFI_cdesc_t* local, CFI_cdesc_t* parts, const CFI_cdesc_t* upper,
-                        const CFI_cdesc_t* lower, const Team* team, int* stat, CFI_cdesc_t* errmsg) {
-  conclude("rma_malloc", rma::fortran::malloc(*local, *parts, upper, lower, team_or_world(team)),
-           {stat, errmsg});
-}
-
-void rma_fortran_free(CFI_cdesc_t* parts, const Team* team, int* stat, CFI_cdesc_t* errmsg) {
-  conclude("rma_free", rma::fortran::free(*parts, team_or_world(team)), {stat, errmsg});
-}
-
-void rma_fortran_malloc_local(CFI_cdesc_t* local, RemoteArray* part, const CFI_cdesc_t* upper,
-                              const CFI_cdesc_t* lower, int* stat, CFI_cdesc_t* errmsg) {
-  conclude("rma_malloc_local", rma::fortran::malloc_local(*local, *part, upper, lower), {stat, errmsg});
-}
-
-void rma_fortran_free_local(RemoteArray* part, int* stat, CFI_cdesc_t* errmsg) {
-  conclude("rma_free_local", rma::fortran::free_local(*part), {stat, errmsg});
-}
-
-void rma_fortran_map(const RemoteArray* array, CFI_cdesc_t* here, int* stat, CFI_cdesc_t* errmsg) {
-  conclude("rma_map", rma::fortran::map(*array, *here), {stat, errmsg});
-}
-
-void rma_fortran_register(const CFI_cdesc_t* array, RemoteArray* part, int* stat, CFI_cdesc_t* errmsg) {
-  conclude("rma_register", rma::fortran::enroll(*array, *part), {stat, errmsg});
-}
-
-void rma_fortran_unregister(RemoteArray* part, int* stat, CFI_cdesc_t* errmsg) {
-  conclude("rma_unregister", rma::fortran::strike(*part), {stat, errmsg});
-}
-
-RemoteArray rma_fortran_remote_array(std::intptr_t address, int rank, const CFI_cdesc_t* mold,
-                                     const CFI_cdesc_t* upper, const CFI_cdesc_t* lower) {
-  return RemoteArray::contiguous(address, rank, mold->type, mold->elem_len, upper, lower);
-}
-
-RemoteArray rma_fortran_section(const RemoteArray* array, const CFI_cdesc_t* first, const CFI_cdesc_t* last,
-                                const CFI_cdesc_t* stride) {
-  return array->section(first, last, stride);
-}
-
-RemoteArray rma_fortran_element(const RemoteArray* array, const CFI_cdesc_t* index) {
-  RemoteArray one = array->section(index, index, nullptr);
-  if (one.mark == RemoteArray::kArray) one.dimensions = 0;
-  return one;
-}
-
-}  // extern "C"

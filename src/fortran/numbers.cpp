@@ -5,6 +5,9 @@
 #include <cstring>
 #include <limits>
 
+#include "util/try.hpp"
+#include "util/try_assign.hpp"
+
 namespace rma::fortran {
 namespace {
 
@@ -68,9 +71,8 @@ Result<int> integers(const CFI_cdesc_t& given, const char* argument, std::span<s
   for (CFI_index_t i = 0; i < count; ++i) {
     const auto* const address =
         static_cast<const char*>(given.base_addr) + (i == 0 ? 0 : i * given.dim[0].sm);
-    auto value = integer_at(address, given, argument);
-    if (!value.ok()) return std::move(value).status();
-    values[static_cast<std::size_t>(i)] = value.value();
+    RMA_TRY_ASSIGN(value, integer_at(address, given, argument));
+    values[static_cast<std::size_t>(i)] = value;
   }
   return static_cast<int>(count);
 }
@@ -121,8 +123,7 @@ Result<rma_type_t> addend_type(const CFI_cdesc_t& src, const CFI_cdesc_t* scale)
   }
   if (scale == nullptr) return *type;
   if (scale->rank != 0) return Status(RMA_ERR_ARGUMENT, "scale is an array: expected one number");
-  Status status = check_same_type(scale->type, scale->elem_len, "scale", src.type, src.elem_len, "src");
-  if (!status.ok()) return status;
+  RMA_TRY(check_same_type(scale->type, scale->elem_len, "scale", src.type, src.elem_len, "src"));
   return *type;
 }
 

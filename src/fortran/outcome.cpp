@@ -46,12 +46,4 @@ void conclude(const char* call, const Status& status, const Listener& listener) 
   }
 }
 
-void conclude(rma_status_t status, const Listener& listener) {
-  if (status != RMA_SUCCESS) {
-    tell(status, rma_last_error(), listener);
-  } else if (listener.stat != nullptr) {
-    *listener.stat = RMA_SUCCESS;
-  }
-}
-
 }  // namespace rma::fortran

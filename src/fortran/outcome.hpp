@@ -20,7 +20,9 @@ struct Listener {
 /// text into `errmsg`, padded or truncated. If there is no `stat`, a failure ends the job with the text.
 void conclude(const char* call, const Status& status, const Listener& listener);
 
-/// Does the same for a call that only makes one call of the C interface, whose error texts name that call.
-void conclude(rma_status_t status, const Listener& listener);
+/// Does the same for a call that only makes one call of the C interface.
+inline void conclude(const char* call, rma_status_t status, const Listener& listener) {
+  conclude(call, outcome(status), listener);
+}
 
 }  // namespace rma::fortran

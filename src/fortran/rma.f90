@@ -1,5 +1,5 @@
 ! The Fortran interface of librma: one-sided communication in a partitioned global address space. Begin with
-! docs/using-fortran.md. The modules used here document every procedure.
+! docs/using-fortran.md. The modules used here are made of functions.txt, which documents every procedure.
 !
 ! Every subroutine except rma_abort has the optional arguments `stat` and `errmsg`. `stat` becomes RMA_SUCCESS
 ! or one of the RMA_ERR_ codes. `errmsg`, a character variable, gets the text of a failure. If `stat` is absent,
