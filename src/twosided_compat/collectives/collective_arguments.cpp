@@ -36,9 +36,8 @@ int Blocks::find(void* address, Counts counts, Displacements displacements, MPI_
   if (displacements.is_null()) return failure(MPI_ERR_ARG, "the array of displacements is null");
   blocks.blocks_.renew(static_cast<std::size_t>(members));
   for (int member = 0; member < members; ++member) {
-    const int code = find_block(address, displacements[member] * extent, counts[member], type,
-                                blocks.blocks_[static_cast<std::size_t>(member)]);
-    if (code != MPI_SUCCESS) return code;
+    RMA_TRY(find_block(address, displacements[member] * extent, counts[member], type,
+                       blocks.blocks_[static_cast<std::size_t>(member)]));
   }
   return MPI_SUCCESS;
 }
@@ -57,11 +56,9 @@ int Blocks::find(void* address, Counts counts, Displacements displacements, cons
       continue;
     }
     // Behind MPI_BOTTOM, a displacement of 64 bits is the address of a block, of whatever type.
-    const int code =
-        displacements.can_hold_addresses()
-            ? find_buffer(behind(address, displacements[member]), counts[member], types[member], block)
-            : find_block(address, displacements[member], counts[member], types[member], block);
-    if (code != MPI_SUCCESS) return code;
+    RMA_TRY(displacements.can_hold_addresses()
+                ? find_buffer(behind(address, displacements[member]), counts[member], types[member], block)
+                : find_block(address, displacements[member], counts[member], types[member], block));
   }
   return MPI_SUCCESS;
 }

@@ -88,10 +88,7 @@ int CollectiveCall::find_whole_reduction(void* source, void* in, MPI_Count count
   }
   if (result_count != kNoResult) {
     StagedBuffers::Whole result;
-    if (const int code = staged_.stage_whole_result(in, first, result_count, count, type, result);
-        code != MPI_SUCCESS) {
-      return code;
-    }
+    RMA_TRY(staged_.stage_whole_result(in, first, result_count, count, type, result));
     collective_.dst = result.memory;
   }
   lower_ = mine.begin;

@@ -84,9 +84,8 @@ class Duplication {
     for (const int world : group.world_ranks()) {
       if (world == rma_rank()) continue;
       rma_request_t& request = pending_.emplace_back(RMA_REQUEST_NULL);
-      const int code = checked(
-          rma_send_nb(&context_, sizeof context_, world, kTag, original.collective_context(), &request));
-      if (code != MPI_SUCCESS) return code;
+      RMA_TRY(checked(
+          rma_send_nb(&context_, sizeof context_, world, kTag, original.collective_context(), &request)));
     }
     return MPI_SUCCESS;
   }

@@ -90,11 +90,7 @@ int intercomm_create_from_groups(MPI_Group local_handle, int local_leader, MPI_G
   int own_leader = 0;
   RMA_TRY(find_leader(*local_group, local_leader, own_leader));
   Communicator* comm = nullptr;
-  if (const int code =
-          make_from(local_group->members, local_group->session, std::string("local ") + text, handler, comm);
-      code != MPI_SUCCESS) {
-    return code;
-  }
+  RMA_TRY(make_from(local_group->members, local_group->session, std::string("local ") + text, handler, comm));
   const Temporary local(comm);
   Temporary leaders;
   int other = 0;  // the other leader's rank among the two
@@ -106,11 +102,7 @@ int intercomm_create_from_groups(MPI_Group local_handle, int local_leader, MPI_G
     if (other_leader == own_leader) return failure(MPI_ERR_GROUP, "a process is in both groups");
     auto both = std::make_shared<const Members>(
         std::vector{std::min(own_leader, other_leader), std::max(own_leader, other_leader)}, rma_size());
-    if (const int code =
-            make_from(std::move(both), local_group->session, std::string("leaders ") + text, handler, comm);
-        code != MPI_SUCCESS) {
-      return code;
-    }
+    RMA_TRY(make_from(std::move(both), local_group->session, std::string("leaders ") + text, handler, comm));
     leaders.reset(comm);
     other = own_leader < other_leader ? 1 : 0;
   }

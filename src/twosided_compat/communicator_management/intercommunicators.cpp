@@ -36,10 +36,7 @@ int meet_leader(const Communicator& local, MPI_Comm peer_handle, int leader, int
   Introduction mine = {.size = local.size()};
   // One of the two numbers the communicator.
   if (rma_rank() < peer->world_rank(leader)) mine.context = new_context();
-  if (const int code = transfers.exchange(&mine, sizeof mine, leader, &theirs, sizeof theirs, leader);
-      code != MPI_SUCCESS) {
-    return code;
-  }
+  RMA_TRY(transfers.exchange(&mine, sizeof mine, leader, &theirs, sizeof theirs, leader));
   theirs.context = std::max(mine.context, theirs.context);
   if (theirs.context == 0) return no_context();
   their_ranks.resize(static_cast<std::size_t>(theirs.size));
@@ -53,8 +50,7 @@ int meet_leader(const Communicator& local, MPI_Comm peer_handle, int leader, int
 int exchange_with_remote(const Communicator& inter, CollectiveTag tag, const void* mine, std::size_t bytes,
                          void* theirs, std::size_t their_bytes) {
   if (inter.rank() == 0) {
-    const int code = CollectiveTransfers(inter, tag).exchange(mine, bytes, 0, theirs, their_bytes, 0);
-    if (code != MPI_SUCCESS) return code;
+    RMA_TRY(CollectiveTransfers(inter, tag).exchange(mine, bytes, 0, theirs, their_bytes, 0));
   }
   return CollectiveTransfers(inter.local(), tag).broadcast(theirs, their_bytes, 0);
 }
@@ -62,16 +58,9 @@ int exchange_with_remote(const Communicator& inter, CollectiveTag tag, const voi
 int agree_on_context(const Communicator& inter, std::uint32_t& context) {
   std::uint32_t mine = decides(inter) && inter.rank() == 0 ? new_context() : 0;
   std::uint32_t theirs = 0;
-  if (const int code =
-          CollectiveTransfers(inter.local(), CollectiveTag::kNewContext).broadcast(&mine, sizeof mine, 0);
-      code != MPI_SUCCESS) {
-    return code;
-  }
-  if (const int code =
-          exchange_with_remote(inter, CollectiveTag::kNewContext, &mine, sizeof mine, &theirs, sizeof theirs);
-      code != MPI_SUCCESS) {
-    return code;
-  }
+  RMA_TRY(CollectiveTransfers(inter.local(), CollectiveTag::kNewContext).broadcast(&mine, sizeof mine, 0));
+  RMA_TRY(
+      exchange_with_remote(inter, CollectiveTag::kNewContext, &mine, sizeof mine, &theirs, sizeof theirs));
   context = decides(inter) ? mine : theirs;
   return context != 0 ? MPI_SUCCESS : no_context();
 }
@@ -98,10 +87,7 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer, int
   if (remote.code != MPI_SUCCESS)
     return failure(remote.code, "the local leader could not meet the remote leader");
   ranks.resize(static_cast<std::size_t>(remote.size));
-  if (const int code = transfers.broadcast(ranks.data(), ranks.size() * sizeof(int), local_leader);
-      code != MPI_SUCCESS) {
-    return code;
-  }
+  RMA_TRY(transfers.broadcast(ranks.data(), ranks.size() * sizeof(int), local_leader));
   const Members& ours = *local->members();
   if (std::ranges::any_of(ranks, [&](int rank) { return ours.rank_of(rank) != MPI_UNDEFINED; }))
     return failure(MPI_ERR_COMM, "a process is in both groups");
@@ -119,11 +105,7 @@ int intercomm_merge(MPI_Comm handle, int high, MPI_Comm* made) {
   const int ours = high != 0 ? 1 : 0;
   int theirs = 0;
   std::uint32_t context = 0;
-  if (const int code =
-          exchange_with_remote(*inter, CollectiveTag::kMerge, &ours, sizeof ours, &theirs, sizeof theirs);
-      code != MPI_SUCCESS) {
-    return code;
-  }
+  RMA_TRY(exchange_with_remote(*inter, CollectiveTag::kMerge, &ours, sizeof ours, &theirs, sizeof theirs));
   RMA_TRY(agree_on_context(*inter, context));
   // Groups that say the same may come in any order.
   const bool first = ours != theirs ? ours == 0 : decides(*inter);
@@ -160,12 +142,10 @@ int agree_on_part(const Communicator& inter, const Members& ours, const Members&
   context = new_context();
   for (const int world : ours.world_ranks()) {
     if (world == rma_rank()) continue;
-    const int code = inside.send(&context, sizeof context, inter.members()->rank_of(world));
-    if (code != MPI_SUCCESS) return code;
+    RMA_TRY(inside.send(&context, sizeof context, inter.members()->rank_of(world)));
   }
   for (const int world : theirs.world_ranks()) {
-    const int code = across.send(&context, sizeof context, inter.rank_of(world));
-    if (code != MPI_SUCCESS) return code;
+    RMA_TRY(across.send(&context, sizeof context, inter.rank_of(world)));
   }
   return MPI_SUCCESS;
 }
@@ -177,12 +157,8 @@ int split_intercommunicator(const Communicator& inter, Choice own, MPI_Comm* mad
   std::vector<Choice> theirs(static_cast<std::size_t>(inter.peer_count()));
   CollectiveTransfers inside(inter.local(), CollectiveTag::kSplit);
   RMA_TRY(inside.allgather(&own, sizeof own, ours.data()));
-  if (const int code =
-          exchange_with_remote(inter, CollectiveTag::kSplit, ours.data(), ours.size() * sizeof(Choice),
-                               theirs.data(), theirs.size() * sizeof(Choice));
-      code != MPI_SUCCESS) {
-    return code;
-  }
+  RMA_TRY(exchange_with_remote(inter, CollectiveTag::kSplit, ours.data(), ours.size() * sizeof(Choice),
+                               theirs.data(), theirs.size() * sizeof(Choice)));
   *made = MPI_COMM_NULL;
   if (own.color == MPI_UNDEFINED) return MPI_SUCCESS;
   std::vector<int> remote_ranks = chosen(*inter.remote(), theirs, own.color);

@@ -54,8 +54,7 @@ int invite(const Members& members, int tag, const std::vector<std::byte>& purpos
   std::copy(purpose.begin(), purpose.end(), message.begin() + sizeof context);
   for (const int world : members.world_ranks()) {
     if (world == rma_rank()) continue;
-    const int code = checked(rma_send(message.data(), message.size(), world, tag, kInvitationContext));
-    if (code != MPI_SUCCESS) return code;
+    RMA_TRY(checked(rma_send(message.data(), message.size(), world, tag, kInvitationContext)));
   }
   return MPI_SUCCESS;
 }

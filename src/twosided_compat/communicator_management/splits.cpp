@@ -54,8 +54,7 @@ int resource_color(const Info* info, bool guided_by_sets) {
 /// Splits by host, if that makes any group smaller. MPI_COMM_TYPE_HW_UNGUIDED asks for real parts, and sets
 /// the hint that names the resource.
 int split_unguided(const Communicator& parent, int key, Info* info, MPI_Comm* made) {
-  if (const int code = split(parent, {.color = host_color(), .key = key}, made); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(split(parent, {.color = host_color(), .key = key}, made));
   auto* const part = find<Communicator>(*made);
   if (part == nullptr) return MPI_SUCCESS;
   if (part->size() == parent.size()) {

@@ -43,9 +43,8 @@ int CollectiveTransfers::allgather(const void* mine, std::size_t bytes, void* al
   const auto block = [&](int member) { return blocks + static_cast<std::size_t>(member) * bytes; };
   if (bytes != 0 && mine != block(rank)) std::memcpy(block(rank), mine, bytes);
   for (int step = 1; step < size; ++step) {
-    const int code = exchange(block((rank - step + 1 + size) % size), bytes, (rank + 1) % size,
-                              block((rank - step + size) % size), bytes, (rank - 1 + size) % size);
-    if (code != MPI_SUCCESS) return code;
+    RMA_TRY(exchange(block((rank - step + 1 + size) % size), bytes, (rank + 1) % size,
+                     block((rank - step + size) % size), bytes, (rank - 1 + size) % size));
   }
   return MPI_SUCCESS;
 }

@@ -145,8 +145,7 @@ int Communicator::find_team(rma_team_t& team) {
     if (is_inter()) number += kNumbers;  // the local group has the same number, and may be a team too
     const std::vector<int> ranks = all_ranks();
     rma_team_t made = nullptr;
-    const int code = checked(rma_team_attach(ranks.data(), static_cast<int>(ranks.size()), number, &made));
-    if (code != MPI_SUCCESS) return code;
+    RMA_TRY(checked(rma_team_attach(ranks.data(), static_cast<int>(ranks.size()), number, &made)));
     __atomic_store_n(&team_, made, __ATOMIC_RELEASE);  // pairs with made_team()
   }
   team = team_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rma/rma.h"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -122,8 +123,7 @@ rma_status_t receive_noncontiguous_and_wait(const Buffer& buffer, const Peer& fr
   rma_request_t pending = RMA_REQUEST_NULL;
   rma_message_info_t own = {};
   rma_message_info_t* const filled = info != nullptr ? info : &own;
-  const rma_status_t started = receive_noncontiguous(buffer, from, filled, memory, pending);
-  if (started != RMA_SUCCESS) return started;
+  RMA_TRY(receive_noncontiguous(buffer, from, filled, memory, pending));
   const rma_status_t received = rma_wait(&pending);
   if (received == RMA_SUCCESS || received == RMA_ERR_TRUNCATED) unpack_received(buffer, *filled, memory);
   return received;

@@ -120,10 +120,7 @@ int describe(const Section& section, MPI_Count count, MPI_Datatype element, MPI_
       places.push_back(address - section.base() + inner);
     }
   });
-  if (const int code = PMPI_Type_create_hindexed_block_c(count, 1, places.data(), element, &made);
-      code != MPI_SUCCESS) {
-    return code;
-  }
+  RMA_TRY(PMPI_Type_create_hindexed_block_c(count, 1, places.data(), element, &made));
   return PMPI_Type_commit(&made);
 }
 

@@ -39,7 +39,7 @@ int find_neighbors_of(int degree, const int* nodes, const int* weights, int size
   if (degree != 0 && (nodes == nullptr || weights == nullptr || weights == MPI_WEIGHTS_EMPTY))
     return failure(MPI_ERR_ARG, "a list of neighbours or weights is null");
   const auto count = static_cast<std::size_t>(degree);
-  if (const int code = check_nodes({nodes, count}, size); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_nodes({nodes, count}, size));
   neighbors.assign(nodes, nodes + count);
   if (weights != MPI_UNWEIGHTED && degree != 0) kept.assign(weights, weights + count);
   return MPI_SUCCESS;
@@ -54,14 +54,14 @@ int collect_edges(int n, const int* sources, const int* degrees, const int* dest
   if (n != 0 && (sources == nullptr || degrees == nullptr))
     return failure(MPI_ERR_ARG, "sources or degrees is null");
   const auto count = static_cast<std::size_t>(n);
-  if (const int code = check_nodes({sources, count}, size); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_nodes({sources, count}, size));
   std::size_t edge = 0;
   for (int i = 0; i < n; ++i) {
     if (degrees[i] < 0) return failure(MPI_ERR_ARG, fmt::format("degree {} is {}", i, degrees[i]));
     for (int j = 0; j < degrees[i]; ++j, ++edge) {
       if (destinations == nullptr || weights == nullptr || weights == MPI_WEIGHTS_EMPTY)
         return failure(MPI_ERR_ARG, "destinations or weights is null");
-      if (const int code = check_nodes({destinations + edge, 1}, size); code != MPI_SUCCESS) return code;
+      RMA_TRY(check_nodes({destinations + edge, 1}, size));
       const Edge one = {.source = sources[i],
                         .destination = destinations[edge],
                         .weight = weights != MPI_UNWEIGHTED ? weights[edge] : 0};
@@ -85,10 +85,7 @@ int exchange_edges(MPI_Comm comm, const std::vector<std::vector<Edge>>& to, std:
     out_counts[rank] = kEdgeInts * static_cast<int>(to[rank].size());
     out.insert(out.end(), to[rank].begin(), to[rank].end());
   }
-  if (const int code = alltoall(out_counts.data(), 1, MPI_INT, in_counts.data(), 1, MPI_INT, comm);
-      code != MPI_SUCCESS) {
-    return code;
-  }
+  RMA_TRY(alltoall(out_counts.data(), 1, MPI_INT, in_counts.data(), 1, MPI_INT, comm));
   std::exclusive_scan(out_counts.begin(), out_counts.end(), out_places.begin(), 0);
   std::exclusive_scan(in_counts.begin(), in_counts.end(), in_places.begin(), 0);
   own.resize(static_cast<std::size_t>((in_places.back() + in_counts.back()) / kEdgeInts));
@@ -106,16 +103,10 @@ int dist_graph_create_adjacent(MPI_Comm handle, int indegree, const int sources[
   RMA_TRY(find_intracommunicator(handle, comm));
   if (made == nullptr) return failure(MPI_ERR_ARG, "comm_dist_graph is null");
   RMA_TRY(check_hints(info));
-  if (const int code = find_neighbors_of(indegree, sources, source_weights, comm->size(), graph.sources,
-                                         graph.source_weights);
-      code != MPI_SUCCESS) {
-    return code;
-  }
-  if (const int code = find_neighbors_of(outdegree, destinations, destination_weights, comm->size(),
-                                         graph.destinations, graph.destination_weights);
-      code != MPI_SUCCESS) {
-    return code;
-  }
+  RMA_TRY(find_neighbors_of(indegree, sources, source_weights, comm->size(), graph.sources,
+                            graph.source_weights));
+  RMA_TRY(find_neighbors_of(outdegree, destinations, destination_weights, comm->size(), graph.destinations,
+                            graph.destination_weights));
   if ((source_weights == MPI_UNWEIGHTED) != (destination_weights == MPI_UNWEIGHTED))
     return failure(MPI_ERR_ARG, "one of the two lists of weights is MPI_UNWEIGHTED");
   graph.weighted = source_weights != MPI_UNWEIGHTED;

@@ -88,9 +88,7 @@ int enter(Words& words, const Kind& kind) {
     RMA_TRY(words.add(&FairLock::state, kind.one, old));
     if ((old & kind.excluding) == 0) return MPI_SUCCESS;
     RMA_TRY(words.add(&FairLock::state, minus(kind.one), old));
-    const int code =
-        wait_until(words, &FairLock::state, [&](Word value) { return (value & kind.excluding) == 0; });
-    if (code != MPI_SUCCESS) return code;
+    RMA_TRY(wait_until(words, &FairLock::state, [&](Word value) { return (value & kind.excluding) == 0; }));
   }
 }
 
@@ -101,11 +99,10 @@ int wait_for_turn(Words& words, Word ticket) {
   RMA_TRY(words.load(&FairLock::serving, head));
   while (head != ticket) {
     const Word before = head;
-    const int code = wait_until(words, &FairLock::serving, [&](Word value) {
+    RMA_TRY(wait_until(words, &FairLock::serving, [&](Word value) {
       head = value;
       return value != before;
-    });
-    if (code != MPI_SUCCESS) return code;
+    }));
   }
   return MPI_SUCCESS;
 }

@@ -66,10 +66,7 @@ int accumulate_with(const Argument& origin, const Argument* result, int rank, MP
   if (accumulation.element == nullptr)
     return failure(MPI_ERR_TYPE, "the target's elements are not of one predefined type");
   if (op == MPI_NO_OP && result == nullptr) return failure(MPI_ERR_OP, "MPI_NO_OP needs a result");
-  if (const int code = find_accumulate_kernel(op, *accumulation.element->predefined(), accumulation.kernel);
-      code != MPI_SUCCESS) {
-    return code;
-  }
+  RMA_TRY(find_accumulate_kernel(op, *accumulation.element->predefined(), accumulation.kernel));
   if (op != MPI_NO_OP) {
     RMA_TRY(find_local(origin, *accumulation.element, accumulation.origin));
   }

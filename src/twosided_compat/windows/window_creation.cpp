@@ -125,8 +125,7 @@ int exchange(Window& win, const Offer& mine) {
 /// Allocates each member's memory.
 int allocate_parts(Window& win) {
   std::vector<void*> addresses(static_cast<std::size_t>(win.size()));
-  const int code = checked(rma_malloc(win.team(), win.own_part().bytes, 0, addresses.data(), &win.own.block));
-  if (code != MPI_SUCCESS) return code;
+  RMA_TRY(checked(rma_malloc(win.team(), win.own_part().bytes, 0, addresses.data(), &win.own.block)));
   win.own.allocated = true;
   for (int member = 0; member < win.size(); ++member)
     win.part(member).base = reinterpret_cast<std::uintptr_t>(addresses[static_cast<std::size_t>(member)]);
@@ -142,9 +141,8 @@ int allocate_block(Window& win) {
   }
   constexpr std::size_t kPage = 4096;
   std::vector<void*> addresses(static_cast<std::size_t>(win.size()));
-  const int code =
-      checked(rma_malloc(win.team(), win.rank() == 0 ? total : 0, kPage, addresses.data(), &win.own.block));
-  if (code != MPI_SUCCESS) return code;
+  RMA_TRY(
+      checked(rma_malloc(win.team(), win.rank() == 0 ? total : 0, kPage, addresses.data(), &win.own.block)));
   win.own.allocated = true;
   auto next = reinterpret_cast<std::uintptr_t>(addresses.front());
   for (int member = 0; member < win.size(); ++member) {

@@ -64,9 +64,8 @@ std::uint64_t& of(std::vector<std::uint64_t>& counts, int member) {
 int wait_for_posts(Window& win) {
   for (const int target : win.active_target.targets) {
     const std::uint64_t next = of(win.active_target.starts, target) + 1;
-    const int code =
-        wait_until_reached(win, win.post_counter(win.rank(), target), next, WindowWait::For::kPost, target);
-    if (code != MPI_SUCCESS) return code;
+    RMA_TRY(
+        wait_until_reached(win, win.post_counter(win.rank(), target), next, WindowWait::For::kPost, target));
   }
   for (const int target : win.active_target.targets) ++of(win.active_target.starts, target);
   return MPI_SUCCESS;

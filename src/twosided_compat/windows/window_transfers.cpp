@@ -80,9 +80,7 @@ int move_with_request(Direction direction, const void* origin, MPI_Count origin_
                       MPI_Win handle, MPI_Request* made) {
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
   rma_request_t pending = RMA_REQUEST_NULL;
-  const int code =
-      move(direction, origin, origin_count, origin_type, rank, disp, count, type, handle, &pending);
-  if (code != MPI_SUCCESS) return code;
+  RMA_TRY(move(direction, origin, origin_count, origin_type, rank, disp, count, type, handle, &pending));
   if (pending == RMA_REQUEST_NULL || pending == RMA_REQUEST_COMPLETE) {
     *made = sent_request->handle<MPI_Request>();
     return MPI_SUCCESS;
