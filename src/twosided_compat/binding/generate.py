@@ -4,8 +4,9 @@
 usage: generate.py SOURCE_FOLDER OUTPUT_FOLDER HEADER_FOLDER
 
 SOURCE_FOLDER holds functions.txt, constants.txt and mpi.h.in. HEADER_FOLDER gets mpi.h. OUTPUT_FOLDER gets
-twosided_compat/calls.hpp, twosided_compat/numbers.hpp and, for each chapter of functions.txt, entries/CHAPTER.cpp. A
-file whose text is as it was stays untouched, so that a change of the table recompiles one chapter only.
+twosided_compat/calls.hpp, numbers.hpp, error_classes.inc, predefined_types.inc, collective_forms.cpp and
+forwarders.cpp and, for each chapter of functions.txt, entries/CHAPTER.cpp. A file whose text is as it was
+stays untouched, so that a change of the table recompiles one chapter only.
 """
 
 import pathlib
@@ -27,7 +28,8 @@ OWNERS = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Session")
 FREES_OWNER = ("Comm_free", "Comm_disconnect", "Win_free", "File_close", "Session_finalize")
 # These functions make an object and are told how to report errors.
 GIVEN_ERRHANDLER = ("Session_init", "Comm_create_from_group", "Intercomm_create_from_groups")
-# These functions make a datatype, which remembers whether its arguments were those of the plain or the large form.
+# These functions make a datatype, which remembers whether its arguments were those of the plain or the large
+# form.
 KNOWS_FORM = re.compile(r"Type_(contiguous|vector|indexed|create_(hvector|hindexed|indexed_block|hindexed_block|struct|subarray"
                         r"|darray|resized))")
 # The null handles of the objects that functions make. A function that fails makes the handle null.
@@ -36,11 +38,45 @@ MADE = {"MPI_Comm": "MPI_COMM_NULL", "MPI_Group": "MPI_GROUP_NULL", "MPI_Datatyp
         "MPI_Errhandler": "MPI_ERRHANDLER_NULL", "MPI_Session": "MPI_SESSION_NULL", "MPI_Request": "MPI_REQUEST_NULL"}
 # These functions get a handle by a pointer, and make none.
 MAKES_NO_OBJECT = re.compile(r"\w+_(free|disconnect|finalize|commit)")
-# Of the functions that make a request, these make it null: not those that are called most.
-# For these arrays programs also pass MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY, where nothing lies. gcc takes `int weights[]` as a
-# promise that an int does, and warns of such calls. So mpi.h has a pointer there, which is the same type.
+# For these arrays programs also pass MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY, where nothing lies. gcc takes
+# `int weights[]` as a promise that an int does, and warns of such calls. So mpi.h has a pointer there, which is
+# the same type.
 MAY_BE_NO_ARRAY = re.compile(r"(source|dest)?weights")
-MAKES_REQUEST = re.compile(r"\w+_init|Comm_idup\w*|I(all|barrier|bcast|exscan|gather|neighbor|reduce|scan|scatter)\w*")
+# Of the functions that make a request, these make it null: not those that are called most.
+MAKES_REQUEST = re.compile(
+    r"\w+_init|Comm_idup\w*|I(all|barrier|bcast|exscan|gather|neighbor|reduce|scan|scatter)\w*")
+# Families of functions that only call one other function. {0}, {1}, ... are the parameters, {all} all of
+# them, {name} is the function's name, {kind} the object in it, {handle} the type of the object's handle, and
+# {find} what finds it.
+FORWARDERS = [
+    (r"\w+_toint", "number_of({0}, {null})"),
+    (r"\w+_fromint", "handle_of({0}, {null})"),
+    (r"(\w+)_create_errhandler", "create_handler(Kind::k{kind}, {{.{lower} = {0}}}, {1})"),
+    (r"(\w+)_set_errhandler", "set_handler(find<ErrorHandlerOwner>({0}), {1}, MPI_ERR_{upper})"),
+    (r"(\w+)_get_errhandler", "get_handler(find<ErrorHandlerOwner>({0}), {1}, MPI_ERR_{upper})"),
+    (r"(\w+)_call_errhandler", 'call_handler({0}, {1}, MPI_ERR_{upper}, "MPI_{name}")'),
+    (r"\w+_create_keyval", "create_key<{handle}>({all})"),
+    (r"(\w+)_free_keyval", "free_key<{handle}>({all})"),
+    (r"(\w+)_set_attr", "set_attribute({find}, {all})"),
+    (r"(\w+)_delete_attr", "delete_attribute({find}, {all})"),
+    (r"Attr_put", "comm_set_attr({all})"),
+    (r"Attr_get", "comm_get_attr({all})"),
+    (r"Attr_delete", "comm_delete_attr({all})"),
+    (r"Keyval_create", "comm_create_keyval({all})"),
+    (r"Keyval_free", "comm_free_keyval({all})"),
+    # MPI_T has no sources, events, categories and enumerations: all numbers of them are 0, and every index
+    # is wrong.
+    (r"T_(source|event|category)_get_num|T_category_changed", "give_number({0}, 0)"),
+    (r"T_(event|category)_get_index", "no_such_name({0})"),
+    (r"T_(source_\w+|event_get_info|event_handle_alloc|category_\w+)",
+     "initialized_or(MPI_T_ERR_INVALID_INDEX)"),
+    (r"T_(event|enum)_\w+", "initialized_or(MPI_T_ERR_INVALID_HANDLE)"),
+]
+OBJECTS = {"Comm": ("MPI_Comm", "find_communicator"), "Type": ("MPI_Datatype", "find_datatype"),
+           "Win": ("MPI_Win", "find_window")}
+# The headers that declare what they call.
+FORWARDED = ("calls", "communicators/communicator", "datatypes/datatypes", "objects/attributes",
+             "objects/conversions", "objects/error_handlers", "tool/tool", "windows/window")
 # These functions report errors by the handler that MPI_FILE_NULL has.
 BY_FILE_NULL = ("File_open", "File_delete", "Register_datarep", "Register_datarep_c")
 
@@ -72,11 +108,11 @@ class Parameter:
             dimensions, c_type = "", c_type + "*"
         return c_type + (f" {self.name}" if name else " " if dimensions else "") + dimensions
 
-    def internal(self):
+    def internal(self, name=True):
         """The declaration in namespace rma::mpi."""
         if self.word and self.dimensions:
-            return f"{VIEWS[self.word]} {self.name}"
-        return self.declaration(True)
+            return f"{VIEWS[self.word]} {self.name}" if name else VIEWS[self.word]
+        return self.declaration(True, name).rstrip()
 
     def unnamed(self, large):
         return self.declaration(large, name=False).rstrip()
@@ -145,10 +181,17 @@ def read_constants(path):
         if match := re.match(r"\[(\w*)\] ?(.*)$", line):
             groups.append((match[1], match[2], []))
         elif line and not line.startswith("#"):
-            name, value = line.split()
+            name, value = line.split()[:2]
             value = values[name] = values.get(value, value)
             groups[-1][2].append((name if name.startswith("MPIX_") else f"MPI_{name}", value))
     return groups
+
+
+def read_descriptions(path):
+    """What stands behind the numbers: {name: (value, description)}."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = (line.split(maxsplit=2) for line in lines if line[:1].isalnum())
+    return {row[0]: (row[1], row[2]) for row in rows if len(row) == 3}
 
 
 def wrapped(text):
@@ -215,6 +258,24 @@ def numbers(constants):
                 constant = "".join(word.capitalize() for word in words)
                 lines.append(f"inline constexpr std::uintptr_t k{constant} = {value};")
     return "\n".join(lines) + "\n\n}  // namespace rma::mpi::number\n"
+
+
+def error_classes(descriptions):
+    """The elements of a table of the error classes: the value, the name and the text of each."""
+    return "".join(f'StandardClass{{{value}, "{name}", "{text}"}},\n'
+                   for name, (value, text) in descriptions.items() if value.isdecimal())
+
+
+def predefined_types(descriptions):
+    """The elements of a table of the predefined datatypes: a call of a maker for each."""
+    lines = []
+    for name, (handle, text) in descriptions.items():
+        if handle.startswith("0x"):
+            maker, arguments = re.match(r"(\w+(?:<.*?>)?) ?(.*)", text).groups()
+            kind = "TypeClass" if maker.startswith("integer") else "Element"
+            arguments = re.sub(r"\b([A-Z]\w+)", rf"{kind}::k\1", arguments)
+            lines.append(f'{maker}({handle}, "MPI_{name}"{", " * bool(arguments)}{arguments}),\n')
+    return "".join(lines)
 
 
 def unimplemented_body(function, name):
@@ -291,6 +352,28 @@ def collective_forms(chapters):
     return "\n".join(lines) + "\n\n}  // namespace rma::mpi\n"
 
 
+def forwarders(chapters):
+    """The functions of the FORWARDERS."""
+    lines = ["// Functions that only call one other function, by generate.py.", ""]
+    lines += [f'#include "twosided_compat/{header}.hpp"' for header in FORWARDED]
+    lines += ["", "namespace rma::mpi {", ""]
+    for function in (function for _, _, members in chapters for function in members):
+        templates = [template for family, template in FORWARDERS if re.fullmatch(family, function.name)]
+        if not templates:
+            continue
+        names = [p.name for p in function.parameters]
+        kind = function.name.partition("_")[0]
+        handle, find = OBJECTS.get(kind, ("MPI_" + kind, None))
+        call = templates[0].format(*names, all=", ".join(names), name=function.name, kind=kind,
+                                   lower=kind.lower(), upper=kind.upper(), handle=handle,
+                                   null=handle.upper() + "_NULL", find=find)
+        used = [re.search(rf"\b{p.name}\b", call) is not None for p in function.parameters]
+        parameters = ", ".join(p.internal(name) for p, name in zip(function.parameters, used))
+        lines += [wrapped(f"{function.result} {function.internal_name()}({parameters}) {{"),
+                  wrapped(f"  return {call};"), "}"]
+    return "\n".join(lines) + "\n\n}  // namespace rma::mpi\n"
+
+
 def write(path, text):
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return
@@ -305,7 +388,11 @@ def main():
     write(headers / "mpi.h", header((source / "mpi.h.in").read_text(encoding="utf-8"), chapters, constants))
     write(output / "twosided_compat/calls.hpp", calls(chapters))
     write(output / "twosided_compat/numbers.hpp", numbers(constants))
+    descriptions = read_descriptions(source / "constants.txt")
+    write(output / "twosided_compat/error_classes.inc", error_classes(descriptions))
+    write(output / "twosided_compat/predefined_types.inc", predefined_types(descriptions))
     write(output / "twosided_compat/collective_forms.cpp", collective_forms(chapters))
+    write(output / "twosided_compat/forwarders.cpp", forwarders(chapters))
     for name, title, functions in chapters:
         write(output / f"entries/{name}.cpp", entries(title, functions))
 

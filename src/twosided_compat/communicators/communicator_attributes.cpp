@@ -1,4 +1,4 @@
-// The calls on the attributes of communicators.
+// The attributes of communicators.
 
 #include <climits>
 
@@ -49,19 +49,6 @@ int* predefined_attribute(int keyval) {
 
 }  // namespace
 
-int comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove, int* keyval,
-                       void* extra) {
-  return create_key<MPI_Comm>(copy, remove, keyval, extra);
-}
-
-int comm_free_keyval(int* keyval) { return free_key<MPI_Comm>(keyval); }
-
-int comm_set_attr(MPI_Comm handle, int keyval, void* value) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
-  return comm->attributes.set(handle, keyval, value);
-}
-
 int comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
   Communicator* comm = nullptr;
   RMA_TRY(find_communicator(handle, comm));
@@ -73,23 +60,5 @@ int comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
   }
   return comm->attributes.get(keyval, value, flag);
 }
-
-int comm_delete_attr(MPI_Comm handle, int keyval) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
-  return comm->attributes.remove(handle, keyval);
-}
-
-// The names of MPI 1.
-
-int keyval_create(MPI_Copy_function* copy, MPI_Delete_function* remove, int* keyval, void* extra) {
-  return comm_create_keyval(copy, remove, keyval, extra);
-}
-int keyval_free(int* keyval) { return comm_free_keyval(keyval); }
-int attr_put(MPI_Comm comm, int keyval, void* value) { return comm_set_attr(comm, keyval, value); }
-int attr_get(MPI_Comm comm, int keyval, void* value, int* flag) {
-  return comm_get_attr(comm, keyval, value, flag);
-}
-int attr_delete(MPI_Comm comm, int keyval) { return comm_delete_attr(comm, keyval); }
 
 }  // namespace rma::mpi

@@ -149,4 +149,11 @@ int type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_D
   return MPI_SUCCESS;
 }
 
+int type_get_attr(MPI_Datatype handle, int keyval, void* value, int* flag) {
+  Datatype* type = nullptr;
+  RMA_TRY(find_datatype(handle, type));
+  if (value == nullptr || flag == nullptr) return failure(MPI_ERR_ARG, "attribute_val or flag is null");
+  return type->attributes.get(keyval, value, flag);
+}
+
 }  // namespace rma::mpi

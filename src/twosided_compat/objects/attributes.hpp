@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "mpi.h"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -128,5 +129,19 @@ template <class Handle>
 /// Frees a key. Attributes with it stay.
 template <class Handle>
 [[nodiscard]] int free_key(int* keyval);
+
+/// Set and delete an attribute of the object that `find` finds.
+template <class Handle, class Owner>
+[[nodiscard]] int set_attribute(int (&find)(Handle, Owner*&), Handle handle, int keyval, void* value) {
+  Owner* object = nullptr;
+  RMA_TRY(find(handle, object));
+  return object->attributes.set(handle, keyval, value);
+}
+template <class Handle, class Owner>
+[[nodiscard]] int delete_attribute(int (&find)(Handle, Owner*&), Handle handle, int keyval) {
+  Owner* object = nullptr;
+  RMA_TRY(find(handle, object));
+  return object->attributes.remove(handle, keyval);
+}
 
 }  // namespace rma::mpi

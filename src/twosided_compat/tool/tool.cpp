@@ -47,6 +47,10 @@ int find_name(const char* wanted, std::size_t count, const char* (*name)(std::si
   });
 }
 
+int no_such_name(const char* name) {
+  return initialized_or(name == nullptr ? MPI_T_ERR_INVALID : MPI_T_ERR_INVALID_NAME);
+}
+
 int t_init_thread(int required, int* provided) {
   if (provided == nullptr) return MPI_T_ERR_INVALID;
   Tool& all = tool();
@@ -64,15 +68,6 @@ int t_finalize() {
     all.controls.clear();
     return MPI_SUCCESS;
   });
-}
-
-// No variable has an enumeration.
-
-int t_enum_get_info(MPI_T_enum /*type*/, int* /*num*/, char* /*name*/, int* /*length*/) {
-  return initialized_or(MPI_T_ERR_INVALID_HANDLE);
-}
-int t_enum_get_item(MPI_T_enum /*type*/, int /*index*/, int* /*value*/, char* /*name*/, int* /*length*/) {
-  return initialized_or(MPI_T_ERR_INVALID_HANDLE);
 }
 
 }  // namespace rma::mpi

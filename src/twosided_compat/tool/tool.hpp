@@ -55,6 +55,9 @@ template <class Body>
 /// Returns `code`, or the error of a call on an interface that is not initialised.
 [[nodiscard]] int initialized_or(int code);
 
+/// Returns the error of a search for a name among none.
+[[nodiscard]] int no_such_name(const char* name);
+
 /// Stores a number that the program asks for and must have a place for. MPI_T_ERR_INVALID.
 [[nodiscard]] int give_number(int* to, int number);
 

@@ -33,19 +33,6 @@ void* predefined_attribute(Window& win, int keyval, bool& found) {
 
 }  // namespace
 
-int win_create_keyval(MPI_Win_copy_attr_function* copy, MPI_Win_delete_attr_function* remove, int* keyval,
-                      void* extra) {
-  return create_key<MPI_Win>(copy, remove, keyval, extra);
-}
-
-int win_free_keyval(int* keyval) { return free_key<MPI_Win>(keyval); }
-
-int win_set_attr(MPI_Win handle, int keyval, void* value) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
-  return win->attributes.set(handle, keyval, value);
-}
-
 int win_get_attr(MPI_Win handle, int keyval, void* value, int* flag) {
   Window* win = nullptr;
   RMA_TRY(find_window(handle, win));
@@ -56,12 +43,6 @@ int win_get_attr(MPI_Win handle, int keyval, void* value, int* flag) {
   *static_cast<void**>(value) = predefined;
   *flag = 1;
   return MPI_SUCCESS;
-}
-
-int win_delete_attr(MPI_Win handle, int keyval) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
-  return win->attributes.remove(handle, keyval);
 }
 
 int win_set_name(MPI_Win handle, const char* name) {
