@@ -2,6 +2,7 @@
 
 #include "api/call.hpp"
 #include "api/check.hpp"
+#include "api/endings.hpp"
 #include "atomics/types.hpp"
 #include "core/one_sided/operation.hpp"
 #include "util/try.hpp"
@@ -9,46 +10,40 @@
 namespace rma {
 namespace {
 
-Status accumulate(Runtime& runtime, void* dst, const void* src, std::size_t elements, rma_type_t type,
-                  const void* scale, int rank) {
-  RMA_TRY(check_accumulate(runtime, dst, src, elements, type, rank));
-  if (elements == 0) return {};
-  return runtime.accumulator->accumulate(dst, src, elements * type_size(type), type, scale, rank);
-}
-
-/// Returns the number of bytes for the trace, which is called before the arguments are checked.
-std::size_t bytes_of(std::size_t elements, rma_type_t type) {
-  return valid_type(type) ? elements * type_size(type) : 0;
+/// `name` is the name of the call.
+[[gnu::always_inline]] inline rma_status_t accumulate(const char* name, void* dst, const void* src,
+                                                      std::size_t elements, rma_type_t type,
+                                                      const void* scale, int rank, const Ending& ending) {
+  // The trace gets the number of bytes before the arguments are checked.
+  const std::size_t bytes = valid_type(type) ? elements * type_size(type) : 0;
+  return call(name, rank, bytes, [&](Runtime& runtime) RMA_INLINE_BODY -> Status {
+    RMA_TRY(check_ending(ending));
+    const auto execute = [&]() -> Status {
+      RMA_TRY(check_accumulate(runtime, dst, src, elements, type, rank));
+      if (elements == 0) return {};
+      return runtime.accumulator->accumulate(dst, src, elements * type_size(type), type, scale, rank);
+    };
+    return complete(ending, execute());
+  });
 }
 
 }  // namespace
 }  // namespace rma
 
-using rma::Runtime;
-using rma::Status;
-
 extern "C" {
 
 rma_status_t rma_acc(void* dst, const void* src, size_t count, rma_type_t type, const void* scale, int rank) {
-  return rma::call(__func__, rank, rma::bytes_of(count, type), [&](Runtime& runtime) {
-    return rma::accumulate(runtime, dst, src, count, type, scale, rank);
-  });
+  return rma::accumulate(__func__, dst, src, count, type, scale, rank, rma::kBlocking);
 }
 
 rma_status_t rma_acc_nb(void* dst, const void* src, size_t count, rma_type_t type, const void* scale,
                         int rank, rma_request_t* request) {
-  return rma::call(__func__, rank, rma::bytes_of(count, type), [&](Runtime& runtime) {
-    RMA_TRY(rma::check_not_null(request, "request"));
-    return rma::complete({rma::Ending::Kind::request, request},
-                         rma::accumulate(runtime, dst, src, count, type, scale, rank));
-  });
+  return rma::accumulate(__func__, dst, src, count, type, scale, rank, rma::by(request));
 }
 
 rma_status_t rma_acc_nbi(void* dst, const void* src, size_t count, rma_type_t type, const void* scale,
                          int rank) {
-  return rma::call(__func__, rank, rma::bytes_of(count, type), [&](Runtime& runtime) {
-    return rma::accumulate(runtime, dst, src, count, type, scale, rank);
-  });
+  return rma::accumulate(__func__, dst, src, count, type, scale, rank, rma::kImplicit);
 }
 
 }  // extern "C"

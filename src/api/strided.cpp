@@ -4,6 +4,7 @@
 
 #include "api/call.hpp"
 #include "api/check.hpp"
+#include "api/endings.hpp"
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
@@ -28,106 +29,96 @@ Result<StridedShape> shape_of(const Runtime& runtime, const StridedArguments& gi
   return StridedShape::make(given.counts, given.dst_strides, given.src_strides, given.levels);
 }
 
-Status put(Runtime& runtime, const StridedArguments& given, const Ending& ending) {
-  RMA_TRY_ASSIGN(shape, shape_of(runtime, given));
-  return put_strided(runtime.transfer_paths(), given.dst, given.src, shape, given.rank, ending);
+/// Calls `transfer`, put_strided or get_strided. `name` is the name of the call.
+[[gnu::always_inline]] inline rma_status_t move_strided(const char* name, decltype(put_strided)& transfer,
+                                                        const StridedArguments& given, const Ending& ending) {
+  return call(name, given.rank, 0, [&](Runtime& runtime) RMA_INLINE_BODY -> Status {
+    RMA_TRY(check_ending(ending));
+    RMA_TRY_ASSIGN(shape, shape_of(runtime, given));
+    return transfer(runtime.transfer_paths(), given.dst, given.src, shape, given.rank, ending);
+  });
 }
 
-Status get(Runtime& runtime, const StridedArguments& given, const Ending& ending) {
-  RMA_TRY_ASSIGN(shape, shape_of(runtime, given));
-  return get_strided(runtime.transfer_paths(), given.dst, given.src, shape, given.rank, ending);
-}
-
-Status accumulate(Runtime& runtime, const StridedArguments& given, rma_type_t type, const void* scale) {
-  RMA_TRY(check_type(type));
-  RMA_TRY_ASSIGN(shape, shape_of(runtime, given));
-  return acc_strided(*runtime.accumulator, given.dst, given.src, shape, type, scale, given.rank);
+[[gnu::always_inline]] inline rma_status_t accumulate_strided(const char* name, const StridedArguments& given,
+                                                              rma_type_t type, const void* scale,
+                                                              const Ending& ending) {
+  return call(name, given.rank, 0, [&](Runtime& runtime) RMA_INLINE_BODY -> Status {
+    RMA_TRY(check_ending(ending));
+    const auto execute = [&]() -> Status {
+      RMA_TRY(check_type(type));
+      RMA_TRY_ASSIGN(shape, shape_of(runtime, given));
+      return acc_strided(*runtime.accumulator, given.dst, given.src, shape, type, scale, given.rank);
+    };
+    return complete(ending, execute());
+  });
 }
 
 }  // namespace
 }  // namespace rma
 
-using rma::Ending;
-using rma::Runtime;
-using rma::Status;
+using rma::by;
+using rma::kBlocking;
+using rma::kImplicit;
 
 extern "C" {
 
 rma_status_t rma_put_strided(void* dst, const ptrdiff_t* dst_strides, const void* src,
                              const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    return rma::put(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, {});
-  });
+  return rma::move_strided(__func__, rma::put_strided,
+                           {dst, dst_strides, src, src_strides, counts, levels, rank}, kBlocking);
 }
 
 rma_status_t rma_put_strided_nb(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                 const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank,
                                 rma_request_t* request) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_not_null(request, "request"));
-    return rma::put(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank},
-                    {.kind = Ending::Kind::request, .request = request});
-  });
+  return rma::move_strided(__func__, rma::put_strided,
+                           {dst, dst_strides, src, src_strides, counts, levels, rank}, by(request));
 }
 
 rma_status_t rma_put_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                  const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    return rma::put(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank},
-                    {.kind = Ending::Kind::implicit});
-  });
+  return rma::move_strided(__func__, rma::put_strided,
+                           {dst, dst_strides, src, src_strides, counts, levels, rank}, kImplicit);
 }
 
 rma_status_t rma_get_strided(void* dst, const ptrdiff_t* dst_strides, const void* src,
                              const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    return rma::get(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, {});
-  });
+  return rma::move_strided(__func__, rma::get_strided,
+                           {dst, dst_strides, src, src_strides, counts, levels, rank}, kBlocking);
 }
 
 rma_status_t rma_get_strided_nb(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                 const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank,
                                 rma_request_t* request) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_not_null(request, "request"));
-    return rma::get(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank},
-                    {.kind = Ending::Kind::request, .request = request});
-  });
+  return rma::move_strided(__func__, rma::get_strided,
+                           {dst, dst_strides, src, src_strides, counts, levels, rank}, by(request));
 }
 
 rma_status_t rma_get_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                  const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    return rma::get(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank},
-                    {.kind = Ending::Kind::implicit});
-  });
+  return rma::move_strided(__func__, rma::get_strided,
+                           {dst, dst_strides, src, src_strides, counts, levels, rank}, kImplicit);
 }
 
 rma_status_t rma_acc_strided(void* dst, const ptrdiff_t* dst_strides, const void* src,
                              const ptrdiff_t* src_strides, const size_t* counts, int levels, rma_type_t type,
                              const void* scale, int rank) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    return rma::accumulate(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale);
-  });
+  return rma::accumulate_strided(__func__, {dst, dst_strides, src, src_strides, counts, levels, rank}, type,
+                                 scale, kBlocking);
 }
 
 rma_status_t rma_acc_strided_nb(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                 const ptrdiff_t* src_strides, const size_t* counts, int levels,
                                 rma_type_t type, const void* scale, int rank, rma_request_t* request) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_not_null(request, "request"));
-    return rma::complete(
-        {rma::Ending::Kind::request, request},
-        rma::accumulate(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale));
-  });
+  return rma::accumulate_strided(__func__, {dst, dst_strides, src, src_strides, counts, levels, rank}, type,
+                                 scale, by(request));
 }
 
 rma_status_t rma_acc_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                  const ptrdiff_t* src_strides, const size_t* counts, int levels,
                                  rma_type_t type, const void* scale, int rank) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    return rma::accumulate(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale);
-  });
+  return rma::accumulate_strided(__func__, {dst, dst_strides, src, src_strides, counts, levels, rank}, type,
+                                 scale, kImplicit);
 }
 
 }  // extern "C"

@@ -1,10 +1,12 @@
 // Contiguous put and get. Each call first tries the usual case inline. All other cases, failures included,
-// are in a separate function, so that the usual case saves no registers for them.
+// are in a separate function, so that the usual case saves no registers for them. `remote` is always the
+// side in the memory of `rank`, whatever the direction.
 
 #include <limits>
 
 #include "api/call.hpp"
 #include "api/check.hpp"
+#include "api/endings.hpp"
 #include "core/one_sided/copy.hpp"
 #include "core/one_sided/operation.hpp"
 #include "rma/direct.h"
@@ -13,36 +15,7 @@
 namespace rma {
 namespace {
 
-Status check_ending(const Ending& ending) {
-  return ending.kind == Ending::Kind::request ? check_not_null(ending.request, "request") : Status();
-}
-
-/// These two functions move data to and from memory that is not mapped here.
-Status put_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int rank,
-                     const Ending& ending) {
-  if (ending.kind == Ending::Kind::implicit &&
-      Operation::defer(*runtime.job, *runtime.remote_access, transport::Direction::write, rank,
-                       static_cast<std::byte*>(dst),
-                       const_cast<std::byte*>(static_cast<const std::byte*>(src)), bytes)) {
-    return {};
-  }
-  Operation operation(*runtime.job, *runtime.remote_access, rank);
-  RMA_TRY(operation.put(dst, src, bytes));
-  return operation.end(ending);
-}
-
-Status get_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int rank,
-                     const Ending& ending) {
-  if (ending.kind == Ending::Kind::implicit &&
-      Operation::defer(*runtime.job, *runtime.remote_access, transport::Direction::read, rank,
-                       const_cast<std::byte*>(static_cast<const std::byte*>(src)),
-                       static_cast<std::byte*>(dst), bytes)) {
-    return {};
-  }
-  Operation operation(*runtime.job, *runtime.remote_access, rank);
-  RMA_TRY(operation.get(dst, src, bytes));
-  return operation.end(ending);
-}
+using transport::Direction;
 
 /// Returns where the `bytes` bytes at `remote` of `rank` are mapped here, if the call only has to count and
 /// copy them. Returns null in all other cases, for example for a wrong argument.
@@ -57,109 +30,106 @@ Status get_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t b
   return static_cast<std::byte*>(rma_direct_address(remote, bytes, rank));
 }
 
-[[gnu::always_inline]] inline void put_mapped(std::byte* here, const void* src, std::size_t bytes, int rank) {
-  count(Counter::put_bytes, bytes);
-  count(Counter::put_direct);
-  copy_bytes(here, src, bytes);
-  rma_wake_after_store(rank);
+template <Direction direction>
+[[gnu::always_inline]] inline void count_bytes(std::size_t bytes) {
+  count(direction == Direction::write ? Counter::put_bytes : Counter::get_bytes, bytes);
 }
 
-[[gnu::always_inline]] inline void get_mapped(void* dst, const std::byte* here, std::size_t bytes) {
-  count(Counter::get_bytes, bytes);
-  count(Counter::get_direct);
-  copy_bytes(dst, here, bytes);
+/// Moves data to or from `here`, where the rank's memory is mapped.
+template <Direction direction>
+[[gnu::always_inline]] inline void move_mapped(std::byte* here, void* local, std::size_t bytes, int rank) {
+  count_bytes<direction>(bytes);
+  if constexpr (direction == Direction::write) {
+    count(Counter::put_direct);
+    copy_bytes(here, local, bytes);
+    rma_wake_after_store(rank);
+  } else {
+    count(Counter::get_direct);
+    copy_bytes(local, here, bytes);
+  }
 }
 
-/// These two functions execute all other cases. `name` is the name of the call.
-[[gnu::noinline]] rma_status_t put(const char* name, void* dst, const void* src, std::size_t bytes, int rank,
-                                   const Ending& ending) {
+/// Moves data to or from memory that is not mapped here.
+template <Direction direction>
+Status move_elsewhere(Runtime& runtime, void* remote, void* local, std::size_t bytes, int rank,
+                      const Ending& ending) {
+  if (ending.kind == Ending::Kind::implicit &&
+      Operation::defer(*runtime.job, *runtime.remote_access, direction, rank, static_cast<std::byte*>(remote),
+                       static_cast<std::byte*>(local), bytes)) {
+    return {};
+  }
+  Operation operation(*runtime.job, *runtime.remote_access, rank);
+  RMA_TRY(direction == Direction::write ? operation.put(remote, local, bytes)
+                                        : operation.get(local, remote, bytes));
+  return operation.end(ending);
+}
+
+/// Executes all other cases. `name` is the name of the call.
+template <Direction direction>
+[[gnu::noinline]] rma_status_t move_checked(const char* name, void* remote, void* local, std::size_t bytes,
+                                            int rank, const Ending& ending) {
   return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
+    constexpr bool is_put = direction == Direction::write;
     RMA_TRY(check_ending(ending));
-    RMA_TRY(check_transfer(runtime, dst, src, bytes, rank));
+    RMA_TRY(check_transfer(runtime, is_put ? remote : local, is_put ? local : remote, bytes, rank));
     if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
     if (bytes == 0) return complete(ending);
-    if (std::byte* const here = runtime.job->direct(dst, bytes, rank); here != nullptr) {
-      put_mapped(here, src, bytes, rank);
+    if (std::byte* const here = runtime.job->direct(remote, bytes, rank); here != nullptr) {
+      move_mapped<direction>(here, local, bytes, rank);
       return complete(ending);
     }
-    count(Counter::put_bytes, bytes);
-    return put_elsewhere(runtime, dst, src, bytes, rank, ending);
+    count_bytes<direction>(bytes);
+    return move_elsewhere<direction>(runtime, remote, local, bytes, rank, ending);
   });
 }
 
-[[gnu::noinline]] rma_status_t get(const char* name, void* dst, const void* src, std::size_t bytes, int rank,
-                                   const Ending& ending) {
-  return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
-    RMA_TRY(check_ending(ending));
-    RMA_TRY(check_transfer(runtime, dst, src, bytes, rank));
-    if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
-    if (bytes == 0) return complete(ending);
-    if (const std::byte* const here = runtime.job->direct(src, bytes, rank); here != nullptr) {
-      get_mapped(dst, here, bytes);
-      return complete(ending);
-    }
-    count(Counter::get_bytes, bytes);
-    return get_elsewhere(runtime, dst, src, bytes, rank, ending);
-  });
+/// The ending is made for the other cases only, so that the usual case writes nothing to the stack.
+template <Direction direction, Ending::Kind kind>
+[[gnu::always_inline]] inline rma_status_t move_contiguous(const char* name, const void* remote,
+                                                           const void* local, std::size_t bytes, int rank,
+                                                           rma_request_t* request = nullptr) {
+  auto* const own = const_cast<void*>(local);  // a source is only read
+  if (std::byte* const here = usual_case(remote, local, bytes, rank);
+      here != nullptr && (kind != Ending::Kind::request || request != nullptr)) [[likely]] {
+    move_mapped<direction>(here, own, bytes, rank);
+    if (kind == Ending::Kind::request) *request = kCompleteRequest;
+    return RMA_SUCCESS;
+  }
+  return move_checked<direction>(name, const_cast<void*>(remote), own, bytes, rank,
+                                 {.kind = kind, .request = request});
 }
 
 }  // namespace
 }  // namespace rma
 
-using rma::Ending;
+using rma::move_contiguous;
+using rma::transport::Direction;
+using Kind = rma::Ending::Kind;
 
 extern "C" {
 
 rma_status_t rma_put(void* dst, const void* src, size_t bytes, int rank) {
-  if (std::byte* const here = rma::usual_case(dst, src, bytes, rank); here != nullptr) [[likely]] {
-    rma::put_mapped(here, src, bytes, rank);
-    return RMA_SUCCESS;
-  }
-  return rma::put(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::blocking});
+  return move_contiguous<Direction::write, Kind::blocking>(__func__, dst, src, bytes, rank);
 }
 
 rma_status_t rma_put_nb(void* dst, const void* src, size_t bytes, int rank, rma_request_t* request) {
-  if (std::byte* const here = rma::usual_case(dst, src, bytes, rank); here != nullptr && request != nullptr)
-      [[likely]] {
-    rma::put_mapped(here, src, bytes, rank);
-    *request = rma::kCompleteRequest;
-    return RMA_SUCCESS;
-  }
-  return rma::put(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::request, .request = request});
+  return move_contiguous<Direction::write, Kind::request>(__func__, dst, src, bytes, rank, request);
 }
 
 rma_status_t rma_put_nbi(void* dst, const void* src, size_t bytes, int rank) {
-  if (std::byte* const here = rma::usual_case(dst, src, bytes, rank); here != nullptr) [[likely]] {
-    rma::put_mapped(here, src, bytes, rank);
-    return RMA_SUCCESS;
-  }
-  return rma::put(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::implicit});
+  return move_contiguous<Direction::write, Kind::implicit>(__func__, dst, src, bytes, rank);
 }
 
 rma_status_t rma_get(void* dst, const void* src, size_t bytes, int rank) {
-  if (std::byte* const here = rma::usual_case(src, dst, bytes, rank); here != nullptr) [[likely]] {
-    rma::get_mapped(dst, here, bytes);
-    return RMA_SUCCESS;
-  }
-  return rma::get(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::blocking});
+  return move_contiguous<Direction::read, Kind::blocking>(__func__, src, dst, bytes, rank);
 }
 
 rma_status_t rma_get_nb(void* dst, const void* src, size_t bytes, int rank, rma_request_t* request) {
-  if (std::byte* const here = rma::usual_case(src, dst, bytes, rank); here != nullptr && request != nullptr)
-      [[likely]] {
-    rma::get_mapped(dst, here, bytes);
-    *request = rma::kCompleteRequest;
-    return RMA_SUCCESS;
-  }
-  return rma::get(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::request, .request = request});
+  return move_contiguous<Direction::read, Kind::request>(__func__, src, dst, bytes, rank, request);
 }
 
 rma_status_t rma_get_nbi(void* dst, const void* src, size_t bytes, int rank) {
-  if (std::byte* const here = rma::usual_case(src, dst, bytes, rank); here != nullptr) [[likely]] {
-    rma::get_mapped(dst, here, bytes);
-    return RMA_SUCCESS;
-  }
-  return rma::get(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::implicit});
+  return move_contiguous<Direction::read, Kind::implicit>(__func__, src, dst, bytes, rank);
 }
 
 }  // extern "C"
