@@ -1,6 +1,6 @@
 /**
  * @file variables.h
- * What the library counts, and its settings, for tools. The interfaces over librma show both in their own
+ * The library's counters and settings, for tools. The interfaces over librma show both in their own
  * ways: MPI as the variables of MPI_T.
  *
  * Counters and settings have numbers from 0 on, which stay the same as long as the process lives. Other

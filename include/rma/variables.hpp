@@ -1,6 +1,6 @@
 /**
  * @file variables.hpp
- * What the library counts, and its settings. The rules are those of variables.h.
+ * The library's counters and settings. The rules are those of variables.h.
  */
 #ifndef RMA_VARIABLES_HPP
 #define RMA_VARIABLES_HPP

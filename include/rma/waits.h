@@ -1,6 +1,6 @@
 /**
  * @file waits.h
- * What a process waits for, as the launcher reports it about a job that hangs (docs/debugging.md). These
+ * The waits of a process, as the launcher reports them about a job that hangs (docs/debugging.md). These
  * functions are for libraries over rma.h, such as one for MPI, whose calls and objects have names that
  * programmers know. Programs need none of them. A wait costs nothing more because of them until a thread has
  * slept in it for 0.1 s.

@@ -19,7 +19,7 @@
 namespace rma {
 namespace {
 
-/// What rma_alias_at_init has asked for, and why rma_init could not do it.
+/// The request of rma_alias_at_init, and the reason if rma_init could not fulfil it.
 struct Requested {
   std::mutex lock;  // guards the rest
   std::byte* address = nullptr;

@@ -1,4 +1,4 @@
-// What happens when the holder of a mutex is lost while ranks of other hosts wait for it.
+// The holder of a mutex is lost while ranks of other hosts wait for it.
 
 #include <algorithm>
 #include <cstring>

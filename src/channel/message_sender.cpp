@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kSendSlots = 64;
 /// From this many waiting messages on, a peer is congested.
 constexpr std::size_t kCongested = 1024;
-/// A peer for which this many messages wait is given up. Whoever sends many is held back far earlier, and the
-/// answers that wait are bounded by kMostOpenRequests, so only a peer that takes no messages, and yet asks
-/// for more answers than it may, gets here.
+/// A peer for which this many messages wait is given up. A peer that sends many is held back far earlier, and
+/// the answers that wait are bounded by kMostOpenRequests, so only a peer that takes no messages, and yet
+/// asks for more answers than it may, gets here.
 constexpr std::size_t kMostWaiting = 65536;
 
 }  // namespace

@@ -126,8 +126,8 @@ void* pvalloc(std::size_t bytes) noexcept {
 
 std::size_t malloc_usable_size(void* block) noexcept { return librma_je_malloc_usable_size(block); }
 
-/// What librma asks for (malloc/process_heap.hpp). A child whose memory is a copy has no process heap: its
-/// parent's file is not behind it.
+/// librma calls this function (malloc/process_heap.hpp). A child whose memory is a copy has no process heap:
+/// its parent's file is not behind it.
 const rma::ProcessHeap* rma_process_heap_1() noexcept;
 const rma::ProcessHeap* rma_process_heap_1() noexcept {
   using rma::process_heap::range;

@@ -35,7 +35,7 @@ struct Libraries {
 };
 constinit Libraries libraries;
 
-/// What the program headers and the dynamic section of a loaded library say.
+/// A loaded library, as its program headers and its dynamic section describe it.
 class LoadedLibrary {
  public:
   explicit LoadedLibrary(const CallLibrary& library) : base_(reinterpret_cast<Address>(library.header)) {

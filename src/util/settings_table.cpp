@@ -216,10 +216,11 @@ std::span<const SettingInfo> setting_table() {
                   "message buffers; read lets the receiver read them by RDMA. With the others, the sender "
                   "writes: register registers whole buffers for each message; cache keeps the registrations; "
                   "pipeline registers a piece while others are under way; caching_pipeline also keeps the "
-                  "pieces. auto is read. What cannot be registered goes in fragments, and is counted"},
+                  "pieces. auto is read. Memory that cannot be registered goes in fragments, and is counted"},
       SettingInfo{
           "RMA_PROGRESS", choice<&Settings::progress>(kProgress), "caller", 0, 0, "", kRank,
-          "Who makes progress with sends and receives of more than RMA_EAGER bytes that are pending. With "
+          "Which thread makes progress with sends and receives of more than RMA_EAGER bytes that are "
+          "pending. With "
           "caller only calls do. With thread a thread of the library does too, while no call waits. It "
           "sleeps until something arrives"},
       SettingInfo{

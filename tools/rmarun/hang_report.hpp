@@ -6,7 +6,7 @@
 
 namespace rmarun {
 
-/// What one thread of a rank waits for.
+/// The wait of one thread of a rank.
 struct RankWait {
   std::string call;           ///< "MPI_Recv"
   std::string about;          ///< "from rank 3, tag 7, MPI_COMM_WORLD"
@@ -17,7 +17,7 @@ struct RankWait {
   std::vector<int> ranks;     ///< those that it waits for
 };
 
-/// What rmarun knows of a rank.
+/// A rank, as far as rmarun knows it.
 struct RankState {
   enum class Process : std::uint8_t { sleeps, computes, stopped, ended };
   Process process = Process::sleeps;

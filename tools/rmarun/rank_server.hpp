@@ -47,7 +47,7 @@ class RankServer {
     std::optional<rma::RankCall> waits_for = {};  ///< until all ranks do
     bool over = false;
   };
-  /// What is known of a rank.
+  /// A rank, as far as rmarun knows it.
   struct Seat {
     int program = 0;
     std::vector<std::byte> card;

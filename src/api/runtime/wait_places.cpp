@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kMostLibraries = 8;
 constinit std::array<std::atomic<const rma_wait_library_t*>, kMostLibraries> libraries = {};
 
-/// What a library has said about a place.
+/// A place, as a library has described it.
 struct Place {
   std::string name;
   bool for_program = true;

@@ -13,7 +13,7 @@
 
 namespace rma {
 
-/// What the processes of the job say about themselves: this one's card, and those of others, which the
+/// The cards of the job's processes: this one's, and those of others, which the
 /// launcher delivers. Thread-safe.
 class ProcessCards {
  public:

@@ -78,7 +78,7 @@ class RemoteMemory {
       return (*words)[at * directory::kEntryWords + which];
     }
   };
-  /// What one version says.
+  /// The directory as one version describes it.
   struct Tree {
     std::uint64_t version = 0;
     std::vector<Leaf> list;

@@ -104,7 +104,7 @@ class ForeignMemory final : public ProgressSource {
   static constexpr std::size_t kMostCopied = 600;
   static constexpr std::size_t kShortSegment = 1024;
   static constexpr std::size_t kLaterBytes = ForeignBatch::kMost * kMostLater;
-  /// What add_later() has taken for a rank: an operation that is not posted yet.
+  /// The operation that add_later() has taken for a rank and that is not posted yet.
   struct Later {
     std::mutex lock;                             ///< guards the members below, and their posting
     rma_request_t operation = RMA_REQUEST_NULL;  ///< null: there is nothing
@@ -126,7 +126,7 @@ class ForeignMemory final : public ProgressSource {
   /// Has the rank's helper copy what the batch holds. Returns whether it is under way; else the batch is as
   /// it was.
   [[nodiscard]] bool copy_by_helper(int rank, ForeignBatch& batch, rma_request_t operation);
-  /// Posts work of `operation`, and waits for room. What was not posted ends with the status that this
+  /// Posts work of `operation`, and waits for room. Work that was not posted ends with the status that this
   /// returns.
   rma_status_t post(rma_request_t operation, std::span<const transport::Work> work);
   [[nodiscard]] rma_status_t try_to_post(int rank, std::span<const transport::Work> work,

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the entry points, which generate.py writes, call.
+// The templates that the entry points call; generate.py writes the entry points.
 
 #include "shmem.h"
 #include "shmem/collectives/active_sets.hpp"

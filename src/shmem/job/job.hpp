@@ -37,7 +37,7 @@ struct Peer {
       nullptr;  ///< as in rma_direct_peer_t; null if nothing of the PE is mapped
 };
 
-/// What the inlined paths need. Written by init and finalize, and only read between them.
+/// The data that the inlined paths need. Written by init and finalize, and only read between them.
 struct Job {
   const Peer* peers = nullptr;
   unsigned n_pes = 0;  ///< 0: not initialized

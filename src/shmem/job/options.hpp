@@ -6,7 +6,7 @@
 
 namespace rma::shmem {
 
-/// What the environment says. SMA_ names are older ones, and count where the SHMEM_ name is not set.
+/// The options in the environment. SMA_ names are older ones, and count where the SHMEM_ name is not set.
 struct Options {
   bool version = false;  ///< SHMEM_VERSION: print the library's version at start
   bool info = false;     ///< SHMEM_INFO: print what these variables mean, and their values

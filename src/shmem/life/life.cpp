@@ -46,7 +46,7 @@ int thread_level = SHMEM_THREAD_SINGLE;
 bool ends_at_exit = false;
 std::vector<Peer> peers;
 
-/// What the PEs tell each other.
+/// A PE's memory, as it describes it to the others.
 struct Memory {
   std::uintptr_t heap;
   std::uintptr_t data;
@@ -56,7 +56,7 @@ struct Memory {
   std::uintptr_t entry;  ///< the distance from the data to the program's entry point
 };
 
-/// What all PEs must have in common before they make the heap together.
+/// The values that must be equal on all PEs before they make the heap together.
 struct Common {
   std::uint64_t symmetric_size;  ///< 0: the default
   std::uint64_t debug;

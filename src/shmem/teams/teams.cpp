@@ -14,7 +14,7 @@ constexpr std::size_t kWorld = 1;  // the number of SHMEM_TEAM_WORLD
 using Teams = Handles<Team, shmem_team_t>;
 std::unique_ptr<Teams> teams;
 
-/// What a split fails with.
+/// The result of a split that fails.
 constexpr int kFailed = -1;
 
 /// Splits `parent`; a negative color gives no team. Returns 0 or kFailed, on all members alike.

@@ -19,7 +19,7 @@ inline void check_compare(Call call, int compare) {
     die(call, fmt::format("there is no comparison {}", compare));
 }
 
-/// Loads a word that another PE may write. What that PE stored before is visible after it.
+/// Loads a word that another PE may write. The stores that the PE made before it are visible after the load.
 template <typename T>
 T load(const T* word) {
   return __atomic_load_n(word, __ATOMIC_ACQUIRE);

@@ -32,7 +32,7 @@ class HostMeeting {
     const std::array<int, kHanded>& files;  ///< -1 for what it does not hand over
     const std::string& directory;           ///< of the sockets' files; empty: they have abstract names
   };
-  /// What a process says in front of its descriptors. This is a wire format.
+  /// The words that a process sends in front of its descriptors. This is a wire format.
   struct Words {
     static constexpr std::uint64_t kMagic = 0x7465'656d'2d61'6d72;  // "rma-meet"
     std::uint64_t magic = kMagic;

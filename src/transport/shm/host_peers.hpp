@@ -43,7 +43,7 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-/// What the other processes of the host need to know about a process to be handed its descriptors. It is a
+/// The data by which the other processes of the host are handed a process's descriptors. It is a
 /// part of the process's card.
 struct HostCard {
   std::array<std::uint64_t, 2> secret = {};  ///< drawn at random; zeros if the process hands over nothing
@@ -55,7 +55,7 @@ struct HostCard {
 };
 static_assert(sizeof(HostCard) == 40 + 16 * kHanded, "it is a wire format: no padding");
 
-/// What this process has of another process of its host.
+/// Another process of this host, as this one has it.
 struct HostPeer {
   pid_t process = 0;  ///< its number in this process's PID namespace; 0 if it has none there
   std::array<Descriptor, kHanded> files;

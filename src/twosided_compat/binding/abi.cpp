@@ -1,4 +1,4 @@
-// What the binary interface is: its version, and the sizes of C's and Fortran's types.
+// The description of the binary interface: its version, and the sizes of C's and Fortran's types.
 
 #include <fmt/format.h>
 

@@ -18,7 +18,7 @@ CHAPTER = re.compile(r"\[(\w+)\] (.*)$")
 FUNCTION = re.compile(r"([-+])([.cx])([.e]) (.*?) ?MPI_(\w+)\((.*)\)$")
 # For each mark, the suffixes of the forms, and whether they count in MPI_Count.
 FORMS = {".": [("", False)], "c": [("", False), ("_c", True)], "x": [("", False), ("_c", True), ("_x", True)]}
-# What a word of the table means in the plain form and in the large form.
+# The meanings of a word of the table, in the plain form and in the large form.
 WORDS = {"Count": ("int", "MPI_Count"), "InOutCount": ("int", "MPI_Count"), "Disp": ("int", "MPI_Aint"),
          "Size": ("MPI_Aint", "MPI_Count")}
 VIEWS = {"Count": "Counts", "Disp": "Displacements", "Size": "Displacements"}

@@ -1,4 +1,4 @@
-// What the library knows of the hardware that the process runs on.
+// The hardware that the process runs on, as far as the library knows it.
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/errors.hpp"

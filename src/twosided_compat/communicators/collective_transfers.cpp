@@ -1,4 +1,4 @@
-// What all collective calls have in common.
+// The common part of all collective calls.
 
 #include "twosided_compat/communicators/collective_transfers.hpp"
 

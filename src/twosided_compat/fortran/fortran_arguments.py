@@ -1,4 +1,4 @@
-"""What each parameter of a C prototype is in Fortran, and how an entry point passes it on."""
+"""The Fortran form of each parameter of a C prototype, and how an entry point passes it on."""
 
 import re
 

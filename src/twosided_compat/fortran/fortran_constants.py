@@ -1,6 +1,6 @@
 """The constants of MPI's Fortran interface, as lines that are valid in fixed and in free form."""
 
-# What only Fortran has, or has with another value than C.
+# The constants that only Fortran has, or has with another value than C.
 FORTRAN_CONSTANTS = [
     ("integer", "MPI_VERSION", "5"), ("integer", "MPI_SUBVERSION", "0"),
     ("integer", "MPI_ABI_VERSION", "1"), ("integer", "MPI_ABI_SUBVERSION", "0"),

@@ -13,7 +13,7 @@ from fortran_constants import FORTRAN_CONSTANTS, SENTINELS, externals
 
 TYPES_MODULE = "rma_mpi_types"
 IERROR = "integer, intent(inout), optional :: ierror"
-# What a body of an interface imports if its text has the word.
+# The names that a body of an interface imports if its text has them.
 IMPORTS = ("MPI_ADDRESS_KIND", "MPI_OFFSET_KIND", "MPI_COUNT_KIND", "MPI_Status", "c_ptr")
 # The predefined variables that are a status or statuses.
 STATUSES = {"MPI_STATUS_IGNORE(MPI_STATUS_SIZE)": "MPI_STATUS_IGNORE",
@@ -206,7 +206,7 @@ def sizeof_bodies():
 
 
 def types_module():
-    return "\n".join(["! What the modules mpi and mpi_f08 have in common: the types of handles and statuses, and MPI_Sizeof. So a program",
+    return "\n".join(["! The common part of the modules mpi and mpi_f08: the types of handles and statuses, and MPI_Sizeof. So a program",
                       "! unit that uses names of both has one entity of each name.", f"module {TYPES_MODULE}",
                       "  use, intrinsic :: iso_c_binding, only: c_int", "  implicit none", "  private :: c_int",
                       "  integer, parameter, private :: status_size = 8, success = 0", "", *types(), "", *comparisons(), "", *sizeof_interfaces(), "", *bodies(),

@@ -40,7 +40,8 @@ using FortranDelete = void(MPI_Fint* object, MPI_Fint* keyval, Int* value, Int* 
 /// The copy and delete functions of any kind of object in any language. They are called as what they are.
 using AnyFunction = void (*)();
 
-/// Who calls the functions of a key: C, or Fortran with one of the two types of values.
+/// The language whose convention the functions of a key follow: C, or Fortran with one of the two types of
+/// values.
 enum class KeyLanguage : std::uint8_t { kC, kFortranInteger, kFortranAddress };
 
 /// The value of an attribute as the program has set it: a pointer in C, an INTEGER by MPI_ATTR_PUT in

@@ -17,7 +17,7 @@
 namespace rma::mpi {
 namespace {
 
-/// What the failing call of this thread said beside its code.
+/// The text that the failing call of this thread gave beside its code.
 struct Detail {
   int code = MPI_SUCCESS;
   std::string text;

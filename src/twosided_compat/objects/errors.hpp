@@ -52,7 +52,7 @@ class ErrorHandlerSlot {
   bool was_set_ = false;
 };
 
-/// What a communicator, window, file and session begin with.
+/// The base of communicators, windows, files and sessions: each has an error handler.
 class ErrorHandlerOwner : public Object {
  public:
   ErrorHandlerOwner(Kind kind, std::uintptr_t predefined, MPI_Errhandler handler)

@@ -86,7 +86,7 @@ template <class Handle>
   return bits(handle) < kPredefinedEnd;
 }
 
-/// What every object begins with that a program has a handle of. The handle is the object's address, or the
+/// The base of every object that a program has a handle of. The handle is the object's address, or the
 /// ABI's number of a predefined object.
 class Object {
  public:

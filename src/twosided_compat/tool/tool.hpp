@@ -15,15 +15,15 @@
 
 namespace rma::mpi {
 
-/// What a handle of a control variable gives: the value that the setting had when the handle was made. So the
-/// value fits into the buffer whose size the program was told then.
+/// The value that a handle of a control variable gives: the one that the setting had when the handle was
+/// made. So the value fits into the buffer whose size the program was told then.
 struct ControlValue {
   bool is_number = false;
   std::uint64_t number = 0;
   std::string text;  ///< of all other settings
 };
 
-/// What a handle of a performance variable stands for. All its state is the counter's.
+/// The target of a performance variable's handle. All its state is the counter's.
 struct CounterHandle {
   std::uintptr_t session = 0;
   std::size_t counter = 0;

@@ -28,7 +28,7 @@ class Neighborhood {
   [[nodiscard]] const Processes& arrivals() const { return arrivals_; }
   [[nodiscard]] const Processes& departures() const { return departures_; }
 
-  // In a grid the neighbours are the one below and the one above in each dimension. What goes to the
+  // In a grid the neighbours are the one below and the one above in each dimension. A message to the
   // neighbour below arrives there from above, also if the two are one process. So a message has the place of
   // its destination as its tag, and the receiver expects the opposite place. In a graph, messages between two
   // processes keep the order of the edges, so they need no tags.

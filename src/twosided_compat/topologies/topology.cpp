@@ -1,4 +1,4 @@
-// What all topologies have in common: communicators with one, and the checks of their arguments.
+// The common part of all topologies: communicators that have one, and the checks of arguments.
 
 #include "twosided_compat/topologies/topology.hpp"
 

@@ -24,7 +24,7 @@
 
 namespace rma::mpi {
 
-/// What each member keeps in its heap for the others. Two arrays of counters follow it
+/// The block that each member keeps in its heap for the others. Two arrays of counters follow it
 /// (Window::post_counter() and complete_counter()). Other processes change all of that, by atomic operations
 /// or notifications only. Behind it is an array of Held, which only the member itself writes.
 struct WindowControl {
@@ -33,8 +33,8 @@ struct WindowControl {
   alignas(64) FairLock accumulating;  ///< of accumulates; see window_accumulation.hpp
 };
 
-/// What a process holds of the lock of a member. A process that waits for a lock for long reads it to say for
-/// whom.
+/// The mode in which a process holds the lock of a member. A process that waits for a lock for long reads it
+/// to say for whom.
 enum class Held : std::uint8_t { kNothing, kShared, kExclusive };
 
 /// How this process may access the memory of a member, besides the epochs that concern all members.

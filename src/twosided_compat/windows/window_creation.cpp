@@ -16,7 +16,7 @@
 namespace rma::mpi {
 namespace {
 
-/// What a member tells the others about its part.
+/// A member's part, as it describes it to the others.
 struct Offer {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;

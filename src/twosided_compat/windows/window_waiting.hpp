@@ -21,7 +21,7 @@ namespace rma::mpi {
 /// long.
 class WindowWait {
  public:
-  /// What another member does to end the wait.
+  /// The act of another member that ends the wait.
   enum class For : std::uint8_t {
     kLock,      ///< unlocks `member`
     kLockAll,   ///< ends MPI_Win_lock_all

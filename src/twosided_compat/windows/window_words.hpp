@@ -75,7 +75,7 @@ template <class Word>
   return RMA_SUCCESS;
 }
 
-/// What an accumulate does to each word.
+/// The operation of an accumulate on each word.
 struct WordOperation {
   bool is_native = false;  ///< `native` is it; else a loop of compare-and-swap performs `kernel`
   rma_atomic_op_t native = RMA_FETCH;

@@ -10,7 +10,7 @@
 
 #include "util/system/descriptor.hpp"
 
-// What a rank and rmarun say to each other while the job starts and ends, over a UNIX socket that keeps
+// The messages between a rank and rmarun while the job starts and ends, over a UNIX socket that keeps
 // messages apart. rmarun listens at a file of its directory, which ranks in other network namespaces reach
 // too, and at an abstract name, which ranks reach that do not see the file. The system says whose process a
 // rank is, in rmarun's user namespace (SO_PEERCRED).

@@ -28,7 +28,7 @@ struct RankRun {
   std::int32_t stride = 1;
 };
 
-/// What one thread waits for.
+/// The wait of one thread.
 struct WaitRecord {
   static constexpr std::size_t kMostRuns = 48;
 

@@ -10,8 +10,8 @@
 
 namespace rma {
 
-/// What a wait is for, in the words of the code that waits. It is made only for a thread that has waited for
-/// long, so it may cost something, and it may throw std::bad_alloc.
+/// The purpose of a wait, in the words of the code that waits. It is made only for a thread that has waited
+/// for long, so it may cost something, and it may throw std::bad_alloc.
 struct WaitNote {
   static constexpr int kNobody = -1;
   static constexpr int kAnybody = -2;
