@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "util/copying/copy_table.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
 
@@ -83,7 +84,7 @@ rma_status_t AnnouncedBuffers::read(int member, const std::byte* from, bool shar
   if (!shared && member != rounds_.member()) return buffers_.read(member, from, into);
   const std::byte* const here = member == rounds_.member() ? from : buffers_.at(from, into.size(), member);
   if (here == nullptr) return RMA_ERR_ADDRESS;
-  if (here != into.data()) std::memcpy(into.data(), here, into.size());
+  if (here != into.data()) copy_mapped(into.data(), here, into.size());
   return RMA_SUCCESS;
 }
 
@@ -95,7 +96,7 @@ rma_status_t AnnouncedBuffers::write_destination(int member, std::size_t offset,
   if (!own && !has(member, kDestinationShared)) return buffers_.write(member, to, from);
   std::byte* const here = own ? to : buffers_.at(to, from.size(), member);
   if (here == nullptr) return RMA_ERR_ADDRESS;
-  if (here != from.data()) std::memcpy(here, from.data(), from.size());
+  if (here != from.data()) copy_mapped(here, from.data(), from.size());
   return RMA_SUCCESS;
 }
 

@@ -1,4 +1,5 @@
 #include "collectives/shared_memory/exchange.hpp"
+#include "util/copying/copy_table.hpp"
 #include "util/try.hpp"
 
 #include <algorithm>
@@ -90,9 +91,9 @@ Status Exchange::broadcast(const rma_collective_t& collective, bool& done) {
     return staged(
         {.src = is_root ? data : nullptr, .src_bytes = bytes}, is_root && !buffers_.shared(data, bytes),
         bytes, staged_piece_,
-        [&](std::size_t begin, std::size_t piece, std::byte* to) { std::memcpy(to, data + begin, piece); },
+        [&](std::size_t begin, std::size_t piece, std::byte* to) { copy_mapped(to, data + begin, piece); },
         [&](std::size_t begin, std::size_t piece, int half) {
-          if (!is_root) std::memcpy(data + begin, piece_of(root, begin, piece, half), piece);
+          if (!is_root) copy_mapped(data + begin, piece_of(root, begin, piece, half), piece);
         },
         [&] { return announced_.source_mapped(root); }, done);
   }
@@ -106,9 +107,9 @@ Status Exchange::broadcast(const rma_collective_t& collective, bool& done) {
     return {};
   }
   return for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) -> Status {
-    if (is_root) std::memcpy(rounds_.outbox(piece), data + begin, piece);
+    if (is_root) copy_mapped(rounds_.outbox(piece), data + begin, piece);
     RMA_TRY(rounds_.meet());
-    if (!is_root) std::memcpy(data + begin, rounds_.inbox(root, piece), piece);
+    if (!is_root) copy_mapped(data + begin, rounds_.inbox(root, piece), piece);
     return {};
   });
 }
@@ -133,7 +134,7 @@ Status Exchange::gather(const rma_collective_t& collective, bool& done) {
     return staged(
         {.src = is_root ? nullptr : src, .src_bytes = bytes}, !is_root && !buffers_.shared(src, bytes), bytes,
         staged_piece_,
-        [&](std::size_t begin, std::size_t piece, std::byte* to) { std::memcpy(to, src + begin, piece); },
+        [&](std::size_t begin, std::size_t piece, std::byte* to) { copy_mapped(to, src + begin, piece); },
         [&](std::size_t begin, std::size_t piece, int half) {
           if (!is_root) return;
           for (int from = 0; from < members(); ++from) {
@@ -159,7 +160,7 @@ Status Exchange::gather(const rma_collective_t& collective, bool& done) {
     return {};
   }
   return for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) -> Status {
-    if (!is_root) std::memcpy(rounds_.outbox(piece), src + begin, piece);
+    if (!is_root) copy_mapped(rounds_.outbox(piece), src + begin, piece);
     if (Status met = rounds_.meet(); !met.ok() || !is_root) return met;
     for (int from = 0; from < members(); ++from) {
       const std::byte* const theirs = from == root ? src + begin : rounds_.inbox(from, piece);
@@ -243,7 +244,7 @@ Status Exchange::scatter(const rma_collective_t& collective, bool& done) {
       mine, is_root && !buffers_.shared(src, all), bytes, most,
       [&](std::size_t begin, std::size_t piece, std::byte* to) {
         for (std::size_t member = 0; member * bytes < all; ++member) {
-          std::memcpy(to + member * most, src + member * bytes + begin, piece);
+          copy_mapped(to + member * most, src + member * bytes + begin, piece);
         }
       },
       [&](std::size_t begin, std::size_t piece, int half) {
@@ -288,7 +289,7 @@ Status Exchange::allgather(const rma_collective_t& collective, bool& done) {
     return staged(
         {.src = src, .src_bytes = bytes}, !buffers_.shared(src, bytes), bytes, staged_piece_,
         [&](std::size_t begin, std::size_t piece, std::byte* to_area) {
-          std::memcpy(to_area, src + begin, piece);
+          copy_mapped(to_area, src + begin, piece);
         },
         [&](std::size_t begin, std::size_t piece, int half) {
           // Each member begins with itself, so that they do not all read the same memory at the same time.
@@ -300,10 +301,10 @@ Status Exchange::allgather(const rma_collective_t& collective, bool& done) {
         [&] { return announced_.all_sources_mapped(); }, done);
   }
   return for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) -> Status {
-    std::memcpy(rounds_.outbox(piece), src + begin, piece);
+    copy_mapped(rounds_.outbox(piece), src + begin, piece);
     RMA_TRY(rounds_.meet());
     for (int from = 0; from < members(); ++from) {
-      std::memcpy(place_of(from) + begin, rounds_.inbox(from, piece), piece);
+      copy_mapped(place_of(from) + begin, rounds_.inbox(from, piece), piece);
     }
     return {};
   });
@@ -345,14 +346,14 @@ Status Exchange::alltoall(const rma_collective_t& collective, bool& done) {
       mine, true, bytes, most,
       [&](std::size_t begin, std::size_t piece, std::byte* to) {
         for (std::size_t member = 0; member * bytes < all; ++member) {
-          std::memcpy(to + member * most, src + member * bytes + begin, piece);
+          copy_mapped(to + member * most, src + member * bytes + begin, piece);
         }
       },
       [&](std::size_t begin, std::size_t piece, int half) {
         for (int step = 0; step < members(); ++step) {
           const int from = (member() + step) % members();
           const std::byte* const theirs = area(from, half) + static_cast<std::size_t>(member()) * most;
-          std::memcpy(dst + static_cast<std::size_t>(from) * bytes + begin, theirs, piece);
+          copy_mapped(dst + static_cast<std::size_t>(from) * bytes + begin, theirs, piece);
         }
       },
       [] { return false; }, done);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "collectives/shared_memory/exchange.hpp"
+#include "util/copying/copy_table.hpp"
 #include "util/try.hpp"
 
 namespace rma {
@@ -31,7 +32,7 @@ Status Exchange::run_together(const rma_collective_t& collective, bool& done) {
   const std::size_t root_at = static_cast<std::size_t>(root) * bytes;
   const std::size_t other_at = bytes - root_at;  // of the member that is not the root
   const auto copy_own = [bytes](std::byte* to, const std::byte* from) {
-    if (to != from) std::memcpy(to, from, bytes);
+    if (to != from) copy_mapped(to, from, bytes);
   };
   switch (collective.kind) {
     case RMA_COLLECTIVE_BROADCAST:

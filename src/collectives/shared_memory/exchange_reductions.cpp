@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/shared_memory/exchange.hpp"
+#include "util/copying/copy_table.hpp"
 #include "util/try.hpp"
 
 namespace rma {
@@ -98,7 +99,7 @@ Status Exchange::announce_reduction(AnnouncedBuffers::Mine mine, std::size_t fir
   mine.scratch = scratch.memory();
   mine.lacks_scratch = scratch.lacking();
   if (scratch.memory() != nullptr && !buffers_.shared(mine.src, mine.src_bytes))
-    std::memcpy(scratch.memory(), mine.src, first_piece);
+    copy_mapped(scratch.memory(), mine.src, first_piece);
   RMA_TRY(announced_.announce(mine));
   way = announced_.all_mapped() ? Way::direct : announced_.scratch_there() ? Way::staged : Way::pieces;
   if (way != Way::staged) scratch.release();
@@ -112,7 +113,7 @@ Status Exchange::staged_reduction(const std::byte* src, std::size_t bytes, std::
   for (std::size_t begin = 0; begin < bytes; begin += most) {
     const std::size_t piece = std::min(most, bytes - begin);
     if (begin != 0) {
-      if (!announced_.source_mapped(member())) std::memcpy(area(member(), 0), src + begin, piece);
+      if (!announced_.source_mapped(member())) copy_mapped(area(member(), 0), src + begin, piece);
       RMA_TRY(rounds_.meet());
     }
     work(begin, piece);
@@ -170,7 +171,7 @@ Status Exchange::reduce(const rma_collective_t& collective, bool& done) {
     std::byte* const result = src == dst ? result_block() : dst + begin;
     combine(result, piece / reducer.element_bytes, members() - 1, reducer,
             [&](int from) { return from == root ? src + begin : theirs(from); });
-    if (src == dst) std::memcpy(dst + begin, result, piece);
+    if (src == dst) copy_mapped(dst + begin, result, piece);
   };
   if (bytes != 0 && rounds_.begin_one_way(bytes)) {
     if (!is_root) {
@@ -183,7 +184,7 @@ Status Exchange::reduce(const rma_collective_t& collective, bool& done) {
   }
   const std::size_t most = elements_in(TeamBlock::kPieceBytes, reducer) * reducer.element_bytes;
   return for_pieces(bytes, most, [&](std::size_t begin, std::size_t piece) -> Status {
-    if (!is_root) std::memcpy(rounds_.outbox(piece), src + begin, piece);
+    if (!is_root) copy_mapped(rounds_.outbox(piece), src + begin, piece);
     if (Status met = rounds_.meet(); !met.ok() || !is_root) return met;
     make_result(begin, piece, [&](int from) { return rounds_.inbox(from, piece); });
     return {};
@@ -208,7 +209,7 @@ Status Exchange::reduce_two(const rma_collective_t& collective, bool& done) {
   return staged(
       {.src = is_root ? nullptr : src, .src_bytes = bytes}, !is_root && !buffers_.shared(src, bytes), bytes,
       staged_piece_ / near * near,
-      [&](std::size_t begin, std::size_t piece, std::byte* to) { std::memcpy(to, src + begin, piece); },
+      [&](std::size_t begin, std::size_t piece, std::byte* to) { copy_mapped(to, src + begin, piece); },
       [&](std::size_t begin, std::size_t piece, int half) {
         if (!is_root) return;
         const std::byte* const theirs = piece_of(1 - member(), begin, piece, half);
@@ -353,7 +354,7 @@ Status Exchange::reduce_scatter_staged(const rma_collective_t& collective, std::
     const std::byte* block = src;
     for (int each = 0; each < members(); ++each) {
       const std::size_t bytes = count_of(each) * size;
-      if (begin < bytes) std::memcpy(to, block + begin, std::min(piece, bytes - begin));
+      if (begin < bytes) copy_mapped(to, block + begin, std::min(piece, bytes - begin));
       block += bytes;
       to += stride;
     }
@@ -378,7 +379,7 @@ void Exchange::scan_piece(std::size_t begin, std::size_t elements, const rma_red
   if (part.count == 0) return;
   std::byte* row = area(member(), 1);
   for (int from = 0; from < members(); ++from) {
-    std::memcpy(row, piece_of(from, begin, elements * reducer.element_bytes, 0) + offset, bytes);
+    copy_mapped(row, piece_of(from, begin, elements * reducer.element_bytes, 0) + offset, bytes);
     if (from > 0) reducer.combine(row - aligned_row(bytes), row, part.count, reducer.context);
     row += aligned_row(bytes);
   }
@@ -433,7 +434,7 @@ Status Exchange::scan(const rma_collective_t& collective, bool exclusive, bool& 
   }
   const std::size_t most = elements_in(TeamBlock::kPieceBytes, reducer) * reducer.element_bytes;
   return for_pieces(bytes, most, [&](std::size_t begin, std::size_t piece) -> Status {
-    std::memcpy(rounds_.outbox(piece), src + begin, piece);
+    copy_mapped(rounds_.outbox(piece), src + begin, piece);
     if (Status met = rounds_.meet(); !met.ok() || last < 0) return met;
     combine(dst + begin, piece / reducer.element_bytes, last, reducer,
             [&](int from) { return rounds_.inbox(from, piece); });

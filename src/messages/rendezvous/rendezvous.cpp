@@ -1,9 +1,9 @@
 #include "messages/rendezvous/rendezvous.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
+#include "util/copying/copy_table.hpp"
 #include "util/statistics.hpp"
 #include "util/take_head.hpp"
 
@@ -110,7 +110,7 @@ bool Rendezvous::read_host(ReceiveOperation& receive, const Announcement& announ
 rma_status_t Rendezvous::read_part(int rank, std::uintptr_t address, std::span<std::byte> into, bool mapped) {
   if (!mapped) return memory_.read(rank, address, into);
   const void* const remote = reinterpret_cast<const void*>(address);
-  std::memcpy(into.data(), rank == job_.rank() ? remote : job_.direct(remote, into.size(), rank),
+  copy_mapped(into.data(), rank == job_.rank() ? remote : job_.direct(remote, into.size(), rank),
               into.size());
   return RMA_SUCCESS;
 }
