@@ -28,17 +28,17 @@ struct PredefinedOperator {
 constexpr unsigned kIntegers =
     in(TypeClass::kCInteger) | in(TypeClass::kFortranInteger) | in(TypeClass::kMultiLanguage);
 constexpr unsigned kOrdered = kIntegers | in(TypeClass::kFloating);
-constexpr unsigned kNumbers = kOrdered | in(TypeClass::kComplex);
+constexpr unsigned kArithmetic = kOrdered | in(TypeClass::kComplex);
 constexpr unsigned kBits = kIntegers | in(TypeClass::kByte);
 constexpr unsigned kTruths = in(TypeClass::kCInteger) | in(TypeClass::kLogical);
 constexpr unsigned kPairs = in(TypeClass::kPair);
 constexpr unsigned kNoTypes = 0;  ///< only accumulates of windows have the operator, which needs no loop
 
 constexpr std::array kPredefinedOperators = {
-    PredefinedOperator{number::kSum, "MPI_SUM", kNumbers, kernels::Operator::kSum},
+    PredefinedOperator{number::kSum, "MPI_SUM", kArithmetic, kernels::Operator::kSum},
     PredefinedOperator{number::kMin, "MPI_MIN", kOrdered, kernels::Operator::kMin},
     PredefinedOperator{number::kMax, "MPI_MAX", kOrdered, kernels::Operator::kMax},
-    PredefinedOperator{number::kProd, "MPI_PROD", kNumbers, kernels::Operator::kProduct},
+    PredefinedOperator{number::kProd, "MPI_PROD", kArithmetic, kernels::Operator::kProduct},
     PredefinedOperator{number::kBand, "MPI_BAND", kBits, kernels::Operator::kBitAnd},
     PredefinedOperator{number::kBor, "MPI_BOR", kBits, kernels::Operator::kBitOr},
     PredefinedOperator{number::kBxor, "MPI_BXOR", kBits, kernels::Operator::kBitXor},
