@@ -1,5 +1,6 @@
 // Contiguous accumulate. A call has read its source when it returns, so its request is complete at once.
 
+#include "atomics/accumulate.hpp"
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/endings.hpp"

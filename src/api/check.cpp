@@ -1,5 +1,6 @@
 #include "api/check.hpp"
 
+#include "api/check_team.hpp"
 #include "atomics/types.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"

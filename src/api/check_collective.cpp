@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "api/check.hpp"
+#include "api/check_team.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
 

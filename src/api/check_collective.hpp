@@ -1,6 +1,7 @@
 #pragma once
 
 #include "api/runtime/runtime.hpp"
+#include "collectives/team/team.hpp"
 #include "rma/collectives.h"
 #include "util/status.hpp"
 

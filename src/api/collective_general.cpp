@@ -3,6 +3,7 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/check_collective.hpp"
+#include "api/check_team.hpp"
 #include "api/message_call.hpp"
 #include "api/runtime/persistent.hpp"
 #include "rma/collectives.h"
@@ -50,7 +51,7 @@ rma_status_t rma_collective_init(rma_team_t team, const rma_collective_t* collec
     RMA_TRY(rma::check_collective(*members, *collective));
     RMA_TRY_ASSIGN(planned, members->plan(*collective));
     *persistent = rma::persistent_handle(runtime.persistents
-                                             .make([&](rma::PersistentOperation& one) {
+                                             ->make([&](rma::PersistentOperation& one) {
                                                one.kind = rma::PersistentOperation::Kind::collective;
                                                one.collective = std::move(planned);
                                              })

@@ -3,8 +3,10 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/check_collective.hpp"
+#include "api/check_team.hpp"
 #include "api/message_call.hpp"
 #include "atomics/types.hpp"
+#include "collectives/members/reduce.hpp"
 #include "rma/collectives.h"
 #include "util/try.hpp"
 

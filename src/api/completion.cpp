@@ -5,6 +5,8 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/fence.hpp"
+#include "core/one_sided/remote_access.hpp"
+#include "messages/messages.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
 

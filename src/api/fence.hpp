@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "api/runtime/runtime.hpp"
+#include "core/one_sided/remote_access.hpp"
 
 namespace rma {
 

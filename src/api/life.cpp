@@ -15,6 +15,7 @@
 #include "api/fence.hpp"
 #include "api/forked.hpp"
 #include "api/variables.hpp"
+#include "collectives/team/team.hpp"
 #include "messages/finishing_thread.hpp"
 #include "rma/direct.h"
 #include "util/statistics.hpp"

@@ -2,6 +2,7 @@
 
 #include "api/call.hpp"
 #include "api/check.hpp"
+#include "api/check_team.hpp"
 #include "api/fence.hpp"
 #include "api/forked.hpp"
 #include "collectives/team/team_memory.hpp"

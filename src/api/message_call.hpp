@@ -6,6 +6,7 @@
 
 #include "api/call.hpp"
 #include "api/check.hpp"
+#include "messages/messages.hpp"
 #include "rma/messages.h"
 #include "util/text.hpp"
 #include "util/try.hpp"

@@ -3,6 +3,7 @@
 
 #include "api/message_call.hpp"
 #include "api/runtime/persistent.hpp"
+#include "collectives/schedules/schedules.hpp"
 #include "util/try.hpp"
 
 namespace rma {
@@ -19,7 +20,7 @@ Status invalid_persistent(rma_persistent_t handle) {
 
 void keep(Runtime& runtime, Kind kind, void* data, std::size_t bytes, int rank, int tag,
           std::uint32_t context, rma_message_info_t* info, rma_persistent_t* persistent) {
-  const PersistentOperation& made = runtime.persistents.make([&](PersistentOperation& one) {
+  const PersistentOperation& made = runtime.persistents->make([&](PersistentOperation& one) {
     one.kind = kind;
     one.data = static_cast<std::byte*>(data);
     one.bytes = bytes;
@@ -47,7 +48,7 @@ Status start(Runtime& runtime, rma_persistent_t persistent, rma_request_t* reque
   RMA_TRY(check_request(request));
   PersistentOperation one(0);
   const bool known =
-      runtime.persistents.with(persistent_name(persistent), [&](const PersistentOperation& it) {
+      runtime.persistents->with(persistent_name(persistent), [&](const PersistentOperation& it) {
         one.kind = it.kind;
         one.data = it.data;
         one.bytes = it.bytes;
@@ -107,7 +108,7 @@ rma_status_t rma_start(rma_persistent_t persistent, rma_request_t* request) {
 rma_status_t rma_persistent_free(rma_persistent_t* persistent) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     RMA_TRY(rma::check_not_null(persistent, "persistent"));
-    if (!runtime.persistents.end(rma::persistent_name(*persistent))) {
+    if (!runtime.persistents->end(rma::persistent_name(*persistent))) {
       return rma::invalid_persistent(*persistent);
     }
     *persistent = nullptr;

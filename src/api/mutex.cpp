@@ -5,9 +5,12 @@
 
 #include "api/call.hpp"
 #include "api/check.hpp"
+#include "api/check_team.hpp"
 #include "api/fence.hpp"
 #include "api/runtime/mutex_registry.hpp"
+#include "atomics/remote_mutexes.hpp"
 #include "collectives/team/collectives.hpp"
+#include "core/one_sided/remote_access.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
@@ -17,7 +20,7 @@ namespace {
 
 /// Returns the set of a handle. It exists while the caller uses it, because destroying it is collective.
 Result<MutexHolder*> find(Runtime& runtime, rma_mutexes_t mutexes) {
-  MutexHolder* const holder = runtime.mutexes.find(mutexes);
+  MutexHolder* const holder = runtime.mutexes->find(mutexes);
   if (holder != nullptr) return holder;
   return Status(RMA_ERR_ARGUMENT, text("{} is not a set of mutexes of this process, or was destroyed",
                                        static_cast<const void*>(mutexes)));
@@ -31,8 +34,8 @@ Status create(Runtime& runtime, Team& team, std::size_t count, rma_mutexes_t& mu
   // Allocates all memory before any communication.
   Status status = unless_exhausted([&]() -> Status {
     members.resize(static_cast<std::size_t>(team.size()));
-    handle = runtime.mutexes.add(team.handle());
-    holder = runtime.mutexes.find(handle);
+    handle = runtime.mutexes->add(team.handle());
+    holder = runtime.mutexes->find(handle);
     holder->set = std::make_unique<MutexSet>(*runtime.job, runtime.remote_mutexes.get());
     RMA_TRY_ASSIGN(memory, MutexSet::allocate(*runtime.job, runtime.remote_mutexes.get(), count));
     mine.address = memory;
@@ -45,7 +48,7 @@ Status create(Runtime& runtime, Team& team, std::size_t count, rma_mutexes_t& mu
     if (status.code() == RMA_ERR_NO_MEMORY || status.code() == RMA_ERR_SIZE) {
       MutexSet::release(*runtime.job, runtime.remote_mutexes.get(), mine.address);
     }
-    runtime.mutexes.remove(handle);
+    runtime.mutexes->remove(handle);
     return status;
   }
   for (const MutexSet::Member& member : members) holder->set->place(member);
@@ -68,7 +71,7 @@ Status destroy(Runtime& runtime, MutexHolder& holder, rma_mutexes_t& mutexes) {
   if (!idle.ok()) return idle;
   if (busy >= 0) return {RMA_ERR_STATE, text("a mutex of rank {} is held or waited for", busy)};
   MutexSet::release(*runtime.job, runtime.remote_mutexes.get(), holder.memory);
-  runtime.mutexes.remove(mutexes);
+  runtime.mutexes->remove(mutexes);
   mutexes = nullptr;
   return {};
 }

@@ -5,6 +5,7 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/endings.hpp"
+#include "api/runtime/transfer_paths.hpp"
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 

@@ -4,6 +4,7 @@
 
 #include "api/call.hpp"
 #include "api/check.hpp"
+#include "api/check_team.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
 #include "util/try_assign.hpp"

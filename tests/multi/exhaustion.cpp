@@ -19,7 +19,9 @@
 #include <vector>
 
 #include "api/runtime/runtime.hpp"
+#include "core/one_sided/remote_access.hpp"
 #include "failing_new.hpp"
+#include "messages/messages.hpp"
 #include "rma/rma.h"
 
 namespace {

@@ -28,7 +28,7 @@ struct PersistentOperation {
 };
 
 /// The persistent operations of the program. A handle is a name in the pool, so an invalid one finds nothing.
-using PersistentOperations = OperationPool<PersistentOperation>;
+class PersistentOperations : public OperationPool<PersistentOperation> {};
 
 [[nodiscard]] inline rma_persistent_t persistent_handle(std::uint64_t name) {
   return reinterpret_cast<rma_persistent_t>(static_cast<std::uintptr_t>(name));

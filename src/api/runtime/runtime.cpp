@@ -6,7 +6,22 @@
 #include <cstdio>
 #include <new>
 
+#include "api/runtime/mutex_registry.hpp"
+#include "api/runtime/persistent.hpp"
+#include "atomics/accumulate.hpp"
+#include "atomics/remote_atomics.hpp"
+#include "atomics/remote_mutexes.hpp"
+#include "channel/channel.hpp"
+#include "collectives/schedules/schedules.hpp"
+#include "collectives/team/team.hpp"
 #include "core/network/transfers.hpp"
+#include "core/one_sided/remote_access.hpp"
+#include "helper_thread/helper_thread.hpp"
+#include "helper_thread/rpc_client.hpp"
+#include "helper_thread/rpc_server.hpp"
+#include "messages/messages.hpp"
+#include "strided/noncontiguous.hpp"
+#include "strided/remote_copy.hpp"
 #include "transport/shm/cma_transport.hpp"
 #include "util/log.hpp"
 #include "util/try.hpp"
@@ -116,6 +131,9 @@ Status start_helper(Runtime& runtime) {
 }
 
 }  // namespace
+
+Runtime::Runtime()
+    : persistents(std::make_unique<PersistentOperations>()), mutexes(std::make_unique<MutexRegistry>()) {}
 
 Runtime::~Runtime() {
   // The helper's thread uses objects that are declared after it, so it has to stop before they are destroyed.

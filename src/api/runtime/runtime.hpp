@@ -7,29 +7,37 @@
 #include <optional>
 
 #include "api/runtime/context_registry.hpp"
-#include "api/runtime/mutex_registry.hpp"
-#include "api/runtime/persistent.hpp"
 #include "api/runtime/wait_places.hpp"
-#include "atomics/accumulate.hpp"
-#include "atomics/remote_atomics.hpp"
-#include "atomics/remote_mutexes.hpp"
-#include "channel/channel.hpp"
-#include "collectives/schedules/schedules.hpp"
-#include "collectives/team/team.hpp"
 #include "core/job/job.hpp"
-#include "core/one_sided/remote_access.hpp"
-#include "helper_thread/helper_thread.hpp"
-#include "helper_thread/rpc_client.hpp"
-#include "helper_thread/rpc_server.hpp"
-#include "messages/messages.hpp"
-#include "strided/noncontiguous.hpp"
-#include "strided/remote_copy.hpp"
-#include "transport/shm/cma_transport.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
+#include "util/status.hpp"
 #include "util/trace.hpp"
 
+// The C functions' files include this, so it declares the members' types and leaves it to each file to
+// include the header of what it uses.
+
 namespace rma {
+
+namespace transport {
+class CmaTransport;
+}
+class Accumulator;
+class Channel;
+class HelperThread;
+class Messages;
+class MutexRegistry;
+class Noncontiguous;
+class PersistentOperations;
+class RemoteAccess;
+class RemoteAtomics;
+class RemoteCopy;
+class RemoteMutexes;
+class RpcClient;
+class RpcServer;
+class Schedules;
+class Teams;
+struct TransferPaths;
 
 /// Owns everything that exists between rma_init and rma_finalize. The members are declared from the lowest to
 /// the highest: each may use those declared before it, and they are destroyed in the opposite order.
@@ -50,9 +58,9 @@ struct Runtime {
   /// Collectives under way, by `messages`. Declared before that, because its progress thread uses them.
   std::unique_ptr<Schedules> schedules;
   std::unique_ptr<Messages> messages;
-  PersistentOperations persistents;
+  std::unique_ptr<PersistentOperations> persistents;
   std::unique_ptr<Teams> teams;
-  MutexRegistry mutexes;
+  std::unique_ptr<MutexRegistry> mutexes;
   ContextRegistry contexts;
   std::unique_ptr<Trace> trace;  ///< null unless the settings ask for a trace
   std::array<std::uint64_t, kCounters> counts_before = {};
@@ -61,8 +69,9 @@ struct Runtime {
   /// Joins the job of the launcher, or that of `given` if it is not null. Collective.
   [[nodiscard]] static Result<std::unique_ptr<Runtime>> open(int incarnation,
                                                              const rma_bootstrap_t* given = nullptr);
+  Runtime();
   ~Runtime();
-  [[nodiscard]] TransferPaths transfer_paths() const { return {*job, *remote_access, noncontiguous.get()}; }
+  [[nodiscard]] TransferPaths transfer_paths() const;
   /// Prints the statistics, if the settings ask for them. Local; never fails the job.
   void report() const;
 };

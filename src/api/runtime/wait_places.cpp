@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/runtime/runtime.hpp"
+#include "collectives/team/team.hpp"
 #include "rma/waits.h"
 #include "util/public_call.hpp"
 #include "util/waiting/long_wait.hpp"
