@@ -6,6 +6,7 @@
 
 #include "util/statistics.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma {
 namespace {
@@ -22,9 +23,8 @@ constexpr std::size_t kMostWaiting = 65536;
 }  // namespace
 
 Status MessageSender::open(std::size_t message_bytes, SendSlots::Ended ended) {
-  auto slots = SendSlots::create(rails_, message_bytes, kSendSlots, std::move(ended));
-  if (!slots.ok()) return std::move(slots).status();
-  slots_ = std::move(slots).value();
+  RMA_TRY_ASSIGN(slots, SendSlots::create(rails_, message_bytes, kSendSlots, std::move(ended)));
+  slots_ = std::move(slots);
   return {};
 }
 

@@ -1,13 +1,14 @@
 #include "channel/send_slots.hpp"
 
+#include "util/try_assign.hpp"
+
 namespace rma {
 
 Result<std::unique_ptr<SendSlots>> SendSlots::create(Registrar& registrar, std::size_t bytes,
                                                      std::size_t count, Ended ended) {
   std::unique_ptr<SendSlots> slots(new SendSlots(std::move(ended)));
-  auto memory = BouncePool::create(registrar, bytes, count);
-  if (!memory.ok()) return std::move(memory).status();
-  slots->memory_ = std::move(memory).value();
+  RMA_TRY_ASSIGN(memory, BouncePool::create(registrar, bytes, count));
+  slots->memory_ = std::move(memory);
   for (std::size_t i = 0; i < count; ++i) {
     slots->slots_.push_back(std::make_unique<Slot>(*slots, slots->memory_->take()));
     slots->free_.push_back(slots->slots_.back().get());

@@ -162,10 +162,7 @@ Status replace(const Alias& wanted) {
 
 /// Makes the file of `wanted`.
 Status make_file(Alias& wanted) {
-  if (Status status = check_file_size_limit("the aliased memory", wanted.file_bytes, "set RMA_ALIAS to 0");
-      !status.ok()) {
-    return status;
-  }
+  RMA_TRY(check_file_size_limit("the aliased memory", wanted.file_bytes, "set RMA_ALIAS to 0"));
   wanted.fd = ::memfd_create("rma-alias", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (wanted.fd < 0) return system_failure(RMA_ERR_SYSTEM, "memfd_create", errno);
   if (::ftruncate(wanted.fd, static_cast<off_t>(wanted.file_bytes)) != 0 ||

@@ -233,8 +233,7 @@ rma_status_t CmaTransport::move(int peer, Direction direction, std::uintptr_t ad
     const std::size_t bytes = std::min<std::size_t>(local.size(), kMaxMessage);
     memory.set(local.data(), address, bytes);
     std::size_t moved = 0;
-    const rma_status_t status = transfer(process, direction, memory, &moved);
-    if (status != RMA_SUCCESS) return status;
+    RMA_TRY(transfer(process, direction, memory, &moved));
     local = local.subspan(bytes);
     address += bytes;
   }

@@ -22,6 +22,7 @@
 #include "transport/shm/shm_message_endpoint.hpp"
 #include "util/log.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 #include "util/waiting/wait.hpp"
 
 namespace rma::transport {
@@ -64,9 +65,8 @@ Result<ShmPeer*> ShmMessageEndpoint::admit(std::size_t seat, const ShmCard& card
   HostPeer* const host = host_.find(card.rank);
   if (host == nullptr) return Status(RMA_ERR_LAUNCH, "this process has not met it");
   if (host_.ended(card.rank)) return Status(RMA_ERR_PEER_LOST, fmt::format("rank {} has ended", card.rank));
-  auto met = ShmPeer::meet(card, seat, *host);
-  if (!met.ok()) return std::move(met).status();
-  ShmPeer* const peer = owned_.emplace_back(std::move(met).value()).get();
+  RMA_TRY_ASSIGN(met, ShmPeer::meet(card, seat, *host));
+  ShmPeer* const peer = owned_.emplace_back(std::move(met)).get();
   buffers_.end_lending();
   if (Status status = moves_.connect(static_cast<int>(seat), CmaTransport::card_of(*host));
       !status.ok() && status.code() != RMA_ERR_UNSUPPORTED) {  // messages need no such access
@@ -131,9 +131,8 @@ Status ShmMessageEndpoint::connect(int peer, std::span<const std::byte> card) {
   ShmPeer* shm_peer = nullptr;
   {
     const std::lock_guard guard(connect_lock_);
-    auto admitted = admit(static_cast<std::size_t>(at - locals_.begin()), there.value());
-    if (!admitted.ok()) return std::move(admitted).status();
-    shm_peer = admitted.value();
+    RMA_TRY_ASSIGN(admitted, admit(static_cast<std::size_t>(at - locals_.begin()), there.value()));
+    shm_peer = admitted;
   }
   shm_peer->call(my_seat_, card_);
   return wait_for(*shm_peer);

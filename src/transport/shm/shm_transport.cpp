@@ -1,13 +1,13 @@
 #include "transport/shm/shm_transport.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::transport {
 
 Result<std::unique_ptr<ShmTransport>> ShmTransport::open(const ShmOptions& options) {
-  auto endpoint = ShmMessageEndpoint::create(options);
-  if (!endpoint.ok()) return std::move(endpoint).status();
+  RMA_TRY_ASSIGN(endpoint, ShmMessageEndpoint::create(options));
   return std::unique_ptr<ShmTransport>(
-      new ShmTransport(std::move(endpoint).value(), *options.host, options.locals.back() + 1, options.cma));
+      new ShmTransport(std::move(endpoint), *options.host, options.locals.back() + 1, options.cma));
 }
 
 Status ShmTransport::connect(int peer, std::span<const std::byte> card) {

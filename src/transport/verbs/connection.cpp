@@ -4,6 +4,8 @@
 #include <cstring>
 #include <random>
 
+#include "util/try.hpp"
+
 namespace rma::transport {
 namespace {
 
@@ -49,19 +51,9 @@ Connection::Connection(int peer, const ConnectionParts& parts)
                  parts.lane_credits) {}
 
 Status Connection::create() {
-  if (Status status = data_.create(parts_.domain, parts_.data_completions, parts_.data_receives, parts_.port);
-      !status.ok()) {
-    return status;
-  }
-  if (Status status =
-          messages_.create(parts_.domain, parts_.lane_completions, parts_.message_buffers, parts_.port);
-      !status.ok()) {
-    return status;
-  }
-  if (Status status = transfers_.create(parts_.domain, parts_.lane_completions, nullptr, parts_.port);
-      !status.ok()) {
-    return status;
-  }
+  RMA_TRY(data_.create(parts_.domain, parts_.data_completions, parts_.data_receives, parts_.port));
+  RMA_TRY(messages_.create(parts_.domain, parts_.lane_completions, parts_.message_buffers, parts_.port));
+  RMA_TRY(transfers_.create(parts_.domain, parts_.lane_completions, nullptr, parts_.port));
   std::memcpy(local_.gid.data(), parts_.port.gid.raw, local_.gid.size());
   local_.lid = parts_.port.lid;
   local_.mtu = static_cast<std::uint8_t>(parts_.port.mtu);
@@ -81,16 +73,9 @@ Status Connection::bind(const Endpoint& end) {
   }
   buffers_.store(end.buffers, std::memory_order_release);
   gather_.store(end.gather, std::memory_order_release);
-  if (Status status =
-          bind_one(data_, end, end.data_queue_pair, end.data_first_packet, local_.data_first_packet);
-      !status.ok()) {
-    return status;
-  }
-  if (Status status = bind_one(messages_, end, end.message_queue_pair, end.message_first_packet,
-                               local_.message_first_packet);
-      !status.ok()) {
-    return status;
-  }
+  RMA_TRY(bind_one(data_, end, end.data_queue_pair, end.data_first_packet, local_.data_first_packet));
+  RMA_TRY(bind_one(messages_, end, end.message_queue_pair, end.message_first_packet,
+                   local_.message_first_packet));
   return bind_one(transfers_, end, end.transfer_queue_pair, end.transfer_first_packet,
                   local_.transfer_first_packet);
 }

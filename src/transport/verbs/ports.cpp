@@ -8,6 +8,8 @@
 #include <cstring>
 #include <span>
 
+#include "util/try_assign.hpp"
+
 namespace rma::transport {
 namespace {
 
@@ -141,8 +143,7 @@ void apply(std::vector<Wanted>& wanted, Port& port) {
 }  // namespace
 
 Result<std::vector<Port>> find_ports(const PortChoice& choice) {
-  auto wanted = parse(choice.devices);
-  if (!wanted.ok()) return std::move(wanted).status();
+  RMA_TRY_ASSIGN(wanted, parse(choice.devices));
   std::vector<Port> ports;
   const DeviceList list;
   for (ibv_device* const device : list.devices()) {
@@ -153,15 +154,15 @@ Result<std::vector<Port>> find_ports(const PortChoice& choice) {
       Port& port = ports.emplace_back();
       port.device = name;
       port.unusable = fmt::format("it cannot be opened: {}", std::strerror(errno));
-      apply(wanted.value(), port);
+      apply(wanted, port);
       continue;
     }
     for (std::uint8_t number = 1; number <= attributes.phys_port_cnt; ++number) {
       ports.push_back(describe(context.get(), name, number, attributes, choice));
-      apply(wanted.value(), ports.back());
+      apply(wanted, ports.back());
     }
   }
-  for (const Wanted& one : wanted.value()) {
+  for (const Wanted& one : wanted) {
     if (!one.found) {
       return Status(
           RMA_ERR_SETTING,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "util/try.hpp"
+
 namespace rma::transport {
 namespace {
 
@@ -102,10 +104,7 @@ rma_status_t SendQueue::post(std::span<const Work> work, std::size_t* posted) {
       prepare(chain[i], posted_ + static_cast<std::uint32_t>(i), work[i].cookie, work[i].flags);
     }
     chain[count - 1].next = nullptr;
-    if (const rma_status_t status = submit(chain.data(), static_cast<std::uint32_t>(count), posted);
-        status != RMA_SUCCESS) {
-      return status;
-    }
+    RMA_TRY(submit(chain.data(), static_cast<std::uint32_t>(count), posted));
     work = work.subspan(count);
   }
   return RMA_SUCCESS;

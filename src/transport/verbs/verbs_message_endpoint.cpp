@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "util/log.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::transport {
 namespace {
@@ -76,9 +77,8 @@ EndedRequest end_request(const VerbsMessageEndpoint::Connections& connections, c
 
 Status VerbsMessageEndpoint::create(ibv_context* context, ibv_pd* domain, const ibv_device_attr& device,
                                     const Options& options) {
-  auto channel = make_channel(context);
-  if (!channel.ok()) return std::move(channel).status();
-  channel_ = std::move(channel).value();
+  RMA_TRY_ASSIGN(channel, make_channel(context));
+  channel_ = std::move(channel);
   const std::uint32_t buffers =
       std::min(std::max(options.buffers, 1U), static_cast<std::uint32_t>(device.max_srq_wr));
   const std::uint32_t entries =

@@ -9,6 +9,7 @@
 #include "transport/verbs/ports.hpp"
 #include "transport/verbs/verbs_transport.hpp"
 #include "util/log.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::transport {
 namespace {
@@ -34,16 +35,14 @@ Status no_port(const std::vector<Port>& ports) {
 
 Result<std::vector<std::unique_ptr<Transport>>> open_verbs(const ProviderOptions& options,
                                                            ServiceThread& service) {
-  auto ports = find_ports({.devices = options.devices, .gid_index = options.gid_index});
-  if (!ports.ok()) return std::move(ports).status();
-  auto secret = make_secret();
-  if (!secret.ok()) return std::move(secret).status();
+  RMA_TRY_ASSIGN(ports, find_ports({.devices = options.devices, .gid_index = options.gid_index}));
+  RMA_TRY_ASSIGN(secret, make_secret());
   const auto usable = static_cast<std::size_t>(
-      std::count_if(ports->begin(), ports->end(), [](const Port& port) { return port.unusable.empty(); }));
+      std::count_if(ports.begin(), ports.end(), [](const Port& port) { return port.unusable.empty(); }));
   const std::size_t count = std::clamp<std::size_t>(usable, 1, options.most);
   const VerbsOptions verbs = {.rank = options.rank,
                               .ranks = options.ranks,
-                              .secret = secret.value(),
+                              .secret = secret,
                               .queue_depth = options.queue_depth,
                               .completions = options.completions,
                               .buffers = options.buffers,
@@ -52,20 +51,19 @@ Result<std::vector<std::unique_ptr<Transport>>> open_verbs(const ProviderOptions
                               // after the whole timeout.
                               .connect_timeout = options.timeout / count};
   std::vector<std::unique_ptr<Transport>> opened;
-  for (const Port& port : ports.value()) {
+  for (const Port& port : ports) {
     if (!port.unusable.empty()) continue;
     if (opened.size() == options.most) {
       log(LogLevel::info, fmt::format("{} port {} is not used: {} rails are the most", port.device,
                                       port.number, options.most));
       continue;
     }
-    auto one = VerbsTransport::open(port, verbs, service);
-    if (!one.ok()) return std::move(one).status();
+    RMA_TRY_ASSIGN(one, VerbsTransport::open(port, verbs, service));
     log(LogLevel::debug, fmt::format("rail {}: {} port {}, {} index {}, MTU {}", opened.size(), port.device,
                                      port.number, port.gid_type, port.gid_index, mtu_bytes(port.mtu)));
-    opened.push_back(std::move(one).value());
+    opened.push_back(std::move(one));
   }
-  if (opened.empty()) return no_port(ports.value());
+  if (opened.empty()) return no_port(ports);
   return opened;
 }
 

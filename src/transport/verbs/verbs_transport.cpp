@@ -9,6 +9,7 @@
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::transport {
 namespace {
@@ -72,9 +73,8 @@ Result<std::unique_ptr<VerbsTransport>> VerbsTransport::open(const Port& port, c
 }
 
 Status VerbsTransport::start(ServiceThread& service) {
-  auto context = open_device(port_.device);
-  if (!context.ok()) return std::move(context).status();
-  context_ = std::move(context).value();
+  RMA_TRY_ASSIGN(context, open_device(port_.device));
+  context_ = std::move(context);
   domain_.reset(ibv_alloc_pd(context_.get()));
   if (domain_ == nullptr) return system_failure(RMA_ERR_NO_MEMORY, "making a protection domain", errno);
   RMA_TRY(make_queues());
@@ -100,9 +100,8 @@ Status VerbsTransport::start(ServiceThread& service) {
 
 Status VerbsTransport::make_queues() {
   const ibv_device_attr& device = port_.attributes;
-  auto channel = make_channel(context_.get());
-  if (!channel.ok()) return std::move(channel).status();
-  channel_ = std::move(channel).value();
+  RMA_TRY_ASSIGN(channel, make_channel(context_.get()));
+  channel_ = std::move(channel);
   const std::uint32_t entries = std::min(options_.completions, static_cast<std::uint32_t>(device.max_cqe));
   completions_.reset(ibv_create_cq(context_.get(), static_cast<int>(entries), nullptr, channel_.get(), 0));
   if (completions_ == nullptr) {
@@ -124,14 +123,11 @@ Status VerbsTransport::make_queues() {
              .max_inline = inline_bytes,
              .max_outstanding = depth,
              .atomics64 = device.atomic_cap != IBV_ATOMIC_NONE};
-  if (Status status = messages_.create(context_.get(), domain_.get(), device,
-                                       {.buffers = options_.buffers,
-                                        .completions = options_.completions / 4,
-                                        .inline_bytes = inline_bytes,
-                                        .max_message = port_.max_message});
-      !status.ok()) {
-    return status;
-  }
+  RMA_TRY(messages_.create(context_.get(), domain_.get(), device,
+                           {.buffers = options_.buffers,
+                            .completions = options_.completions / 4,
+                            .inline_bytes = inline_bytes,
+                            .max_message = port_.max_message}));
   parts_ = std::make_unique<ConnectionParts>(ConnectionParts{
       .port = port_,
       .domain = domain_.get(),
@@ -173,9 +169,8 @@ void VerbsTransport::deregister_memory(const Registration& registration) {
 }
 
 Status VerbsTransport::connect(int peer, std::span<const std::byte> card) {
-  auto decoded = PortCard::decode(card);
-  if (!decoded.ok()) return std::move(decoded).status();
-  return wireup_->call(peer, decoded.value());
+  RMA_TRY_ASSIGN(decoded, PortCard::decode(card));
+  return wireup_->call(peer, decoded);
 }
 
 Result<Endpoint> VerbsTransport::local_end(int peer) {
