@@ -28,6 +28,7 @@ void Plan::append(Plan part, std::span<const int> members) {
 }
 
 std::byte* Plan::scratch(std::size_t bytes) {
+  if (executor_ != nullptr) return executor_->scratch(bytes);
   scratch_.reserve(scratch_.size() + 1);
   scratch_.emplace_back(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), kAlignment)));
   return scratch_.back().get();

@@ -26,12 +26,30 @@ struct PlanStep {
   std::size_t bytes = 0;
 };
 
+/// Executes the steps of a plan as they are added, so that the plan keeps none.
+class PlanExecutor {
+ public:
+  PlanExecutor() = default;
+  PlanExecutor(const PlanExecutor&) = delete;
+  PlanExecutor& operator=(const PlanExecutor&) = delete;
+  virtual void execute(const PlanStep& step) = 0;
+  /// Returns memory for `bytes` bytes, aligned to 64, until the plan ends.
+  [[nodiscard]] virtual std::byte* scratch(std::size_t bytes) = 0;
+  /// All scratch of one plan together has at most this size.
+  static constexpr std::size_t kMostScratch = std::size_t{64} << 10U;
+
+ protected:
+  ~PlanExecutor() = default;
+};
+
 /// A collective operation as a list of steps that one member executes in their order. The messages from one
 /// member to another match the receives in the order of both lists. Whoever makes a plan (plans.hpp) sees to
 /// it that the lists of all members fit together.
 class Plan {
  public:
-  Plan(int member, int members) : member_(member), members_(members) {}
+  /// `executor`, if it is not null, gets the steps and outlives the plan.
+  Plan(int member, int members, PlanExecutor* executor = nullptr)
+      : member_(member), members_(members), executor_(executor) {}
 
   [[nodiscard]] int member() const { return member_; }
   [[nodiscard]] int members() const { return members_; }
@@ -51,27 +69,26 @@ class Plan {
     if (bytes != 0) await(from, data, bytes);
   }
   void wait() {
-    if (!steps_.empty() && steps_.back().kind != PlanStep::Kind::wait) steps_.push_back({});
+    if (executor_ != nullptr || (!steps_.empty() && steps_.back().kind != PlanStep::Kind::wait)) add({});
   }
   void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
     if (bytes == 0 || to == from) return;
-    steps_.push_back({.kind = PlanStep::Kind::copy, .to = to, .from = from, .bytes = bytes});
+    add({.kind = PlanStep::Kind::copy, .to = to, .from = from, .bytes = bytes});
   }
   void reduce(const std::byte* in, std::byte* inout, std::size_t elements) {
     if (elements == 0) return;
-    steps_.push_back({.kind = PlanStep::Kind::reduce, .to = inout, .from = in, .bytes = elements});
+    add({.kind = PlanStep::Kind::reduce, .to = inout, .from = in, .bytes = elements});
   }
   /// Adds the comparison of the members' records, in the order of team ranks.
   void compare(const std::byte* records) {
-    steps_.push_back(
-        {.kind = PlanStep::Kind::compare, .from = records, .bytes = static_cast<std::size_t>(members_)});
+    add({.kind = PlanStep::Kind::compare, .from = records, .bytes = static_cast<std::size_t>(members_)});
   }
   /// Add a message that is sent even if it is empty.
   void signal(int to, const std::byte* data = nullptr, std::size_t bytes = 0) {
-    steps_.push_back({.kind = PlanStep::Kind::send, .member = to, .from = data, .bytes = bytes});
+    add({.kind = PlanStep::Kind::send, .member = to, .from = data, .bytes = bytes});
   }
   void await(int from, std::byte* data = nullptr, std::size_t bytes = 0) {
-    steps_.push_back({.kind = PlanStep::Kind::receive, .member = from, .to = data, .bytes = bytes});
+    add({.kind = PlanStep::Kind::receive, .member = from, .to = data, .bytes = bytes});
   }
 
   /// Adds the steps of another plan, which some members make among themselves: its member i is members[i] of
@@ -80,8 +97,20 @@ class Plan {
 
   /// Returns memory for `bytes` bytes, aligned to 64, that lives as long as the plan. Throws std::bad_alloc.
   [[nodiscard]] std::byte* scratch(std::size_t bytes);
+  /// All scratch together has at most this size.
+  [[nodiscard]] std::size_t most_scratch() const {
+    return executor_ != nullptr ? PlanExecutor::kMostScratch : SIZE_MAX;
+  }
 
  private:
+  void add(const PlanStep& step) {
+    if (executor_ != nullptr) {
+      executor_->execute(step);
+    } else {
+      steps_.push_back(step);
+    }
+  }
+
   static constexpr std::align_val_t kAlignment{64};
   struct Free {
     void operator()(std::byte* memory) const { ::operator delete(memory, kAlignment); }
@@ -89,6 +118,7 @@ class Plan {
 
   int member_;
   int members_;
+  PlanExecutor* executor_;
   std::vector<PlanStep> steps_;
   std::vector<std::unique_ptr<std::byte, Free>> scratch_;
 };

@@ -2,10 +2,12 @@
 // "Optimization of Collective Communication Operations in MPICH" (2005).
 //
 // Unless a comment says that the operation has to commute, the members' elements are combined in the order of
-// team ranks, with the parentheses set otherwise.
+// team ranks. Where the parentheses are depends only on the number of members: a reduce to any root and an
+// allreduce of any length give the same bits.
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -14,31 +16,26 @@
 namespace rma {
 namespace {
 
-/// From this size on a reduction of an operation that commutes is divided: each member combines one part.
+/// A reduction of this size or more is divided: each member combines one part, if it has this many bytes.
 constexpr std::size_t kLongReduction = std::size_t{32} << 10U;
+constexpr std::size_t kShortestPart = std::size_t{4} << 10U;
 
 /// A reduce-scatter whose data have up to this size has a logarithmic number of steps, with all data in each.
 constexpr std::size_t kShortReduceScatter = 4096;
 
-/// The buffers of a reduction. `combined` holds what the member has combined so far. What comes next from
-/// another member is received into `other`.
+/// Where a plan has the elements of one reduction. `combined` holds what the member has combined so far. What
+/// comes next from another member is received into `other`.
 struct Operands {
-  Operands(Plan& plan, const rma_collective_t& collective, std::size_t all_elements, std::byte* first)
-      : elements(all_elements),
-        bytes(all_elements * collective.reducer.element_bytes),
-        combined(first),
-        other(plan.scratch(bytes)) {
-    plan.copy(combined, static_cast<const std::byte*>(collective.src), bytes);
+  /// Adds the steps that combine elements at `offset` of both buffers. Those in `other` are of lower ranks, or
+  /// of higher ones: then the result is where they were, so the buffers change their roles.
+  void add_lower(Plan& plan, std::size_t offset, std::size_t elements) const {
+    plan.reduce(other + offset, combined + offset, elements);
   }
-  /// Adds the steps that combine `other`, whose elements are of higher ranks, or of lower ones.
-  void add_higher(Plan& plan) {
-    plan.reduce(combined, other, elements);
+  void add_higher(Plan& plan, std::size_t offset, std::size_t elements) {
+    plan.reduce(combined + offset, other + offset, elements);
     std::swap(combined, other);
   }
-  void add_lower(Plan& plan) const { plan.reduce(other, combined, elements); }
 
-  std::size_t elements;
-  std::size_t bytes;
   std::byte* combined;
   std::byte* other;
 };
@@ -82,67 +79,159 @@ class Parts {
   std::vector<std::size_t> begins_;  ///< in elements, and the end
 };
 
-/// Combines everything at `top`, along a binomial tree whose root it is. Returns where the result is there.
-/// With top 0 the order is that of ranks; with another one the operation commutes.
-std::byte* reduce_by_tree(Plan& plan, Operands& operands, int top) {
-  const int members = plan.members();
-  const int place = plan.at(-top);
-  const auto member_at = [&](int other) { return (other + top) % members; };
-  for (int bit = 1; bit < members; bit <<= 1) {
-    if ((place & bit) != 0) {
-      plan.send(member_at(place - bit), operands.combined, operands.bytes);
-      plan.wait();
-      return operands.combined;
-    }
-    if (place + bit >= members) continue;
-    plan.receive(member_at(place + bit), operands.other, operands.bytes);
-    plan.wait();
-    operands.add_higher(plan);
-  }
-  return operands.combined;
-}
-
-/// Combines everything at all members, who all get the same bits: in each step both partners combine the same
-/// two operands in the same order. Returns where the result is.
+/// The part of one member in reductions whose result one member wants, or all.
 ///
-/// The number of members that take part in the doubling is a power of two. Before it, each of the first
-/// members with an even rank hands its elements to its neighbour above, and gets the result from there at the
-/// end.
-std::byte* allreduce_by_doubling(Plan& plan, Operands& operands) {
-  const int members = plan.members();
-  const auto takers = static_cast<int>(std::bit_floor(static_cast<unsigned>(members)));
-  const int pairs = members - takers;
-  int place = plan.member() - pairs;
-  if (plan.member() < 2 * pairs) {
-    if (plan.member() % 2 == 0) {
-      plan.send(plan.at(1), operands.combined, operands.bytes);
-      plan.wait();
-      plan.receive(plan.at(1), operands.combined, operands.bytes);
-      plan.wait();
-      return operands.combined;
+/// The number of *takers* is a power of two. First, each of the first members with an odd rank hands its
+/// elements to its neighbour below, a taker, and gets the result from there if it wants it. In step k two
+/// takers whose numbers differ in bit k alone combine what each of them has: the elements of 2^k takers. So the
+/// order is the same whoever wants the result.
+class TakersReduction {
+ public:
+  static constexpr int kAll = -1;
+
+  /// `root` is the member that wants the result, or kAll. Each call of add() is for up to `most` elements.
+  TakersReduction(Plan& plan, std::size_t element_bytes, int root, std::size_t most)
+      : plan_(plan),
+        element_bytes_(element_bytes),
+        root_(root),
+        takers_(static_cast<int>(std::bit_floor(static_cast<unsigned>(plan.members())))),
+        pairs_(plan.members() - takers_),
+        wants_(root == kAll || root == plan.member()),
+        other_(plan.scratch(most * element_bytes)),
+        combined_(wants_ ? nullptr : plan.scratch(most * element_bytes)) {}
+
+  /// Adds the reduction of `elements` elements. `result` is for this member, if it wants the result.
+  void add(const std::byte* src, std::byte* result, std::size_t elements) {
+    const std::size_t bytes = elements * element_bytes_;
+    const int me = plan_.member();
+    const bool paired = me < 2 * pairs_;
+    operands_ = {.combined = wants_ ? result : combined_, .other = other_};
+    plan_.copy(operands_.combined, src, bytes);
+    if (paired && me % 2 != 0) {
+      plan_.send(me - 1, operands_.combined, bytes);
+      plan_.wait();
+      if (wants_) plan_.receive(me - 1, result, bytes);
+      plan_.wait();
+      return;
     }
-    plan.receive(plan.at(-1), operands.other, operands.bytes);
-    plan.wait();
-    operands.add_lower(plan);
-    place = plan.member() / 2;
+    if (paired) {
+      plan_.receive(me + 1, operands_.other, bytes);
+      plan_.wait();
+      operands_.add_higher(plan_, 0, elements);
+    }
+    const bool parts = takers_ > 1 && bytes >= kLongReduction &&
+                       bytes / static_cast<std::size_t>(takers_) >= kShortestPart &&
+                       elements >= static_cast<std::size_t>(takers_);
+    const std::byte* const at = parts ? combine_parts(elements, result) : combine_whole(elements);
+    if (wants_) plan_.copy(result, at, bytes);
+    if (paired && (root_ == kAll || root_ == me + 1)) {
+      plan_.send(me + 1, at, bytes);
+      plan_.wait();
+    }
   }
-  const auto member_at = [&](int taker) { return taker < pairs ? 2 * taker + 1 : taker + pairs; };
-  for (int distance = 1; distance < takers; distance <<= 1) {
-    const int partner = place ^ distance;
-    plan.send(member_at(partner), operands.combined, operands.bytes);
-    plan.receive(member_at(partner), operands.other, operands.bytes);
-    plan.wait();
-    if (partner < place) {
-      operands.add_lower(plan);
+
+ private:
+  /// Consecutive elements, in bytes, and their number.
+  struct Part {
+    std::size_t begin = 0;
+    std::size_t bytes = 0;
+    std::size_t elements = 0;
+  };
+
+  [[nodiscard]] int taker_of(int member) const { return member < 2 * pairs_ ? member / 2 : member - pairs_; }
+  [[nodiscard]] int member_at(int taker) const { return taker < pairs_ ? 2 * taker : taker + pairs_; }
+  [[nodiscard]] int taker() const { return taker_of(plan_.member()); }
+  /// Returns whether this taker, rather than its partner in the step of `bit`, is on the way to the root.
+  [[nodiscard]] bool toward_root(int bit) const {
+    return root_ == kAll || ((taker() ^ taker_of(root_)) & bit) == 0;
+  }
+
+  /// Each step combines all elements. Returns where the result is.
+  std::byte* combine_whole(std::size_t elements) {
+    const std::size_t bytes = elements * element_bytes_;
+    for (int bit = 1; bit < takers_; bit <<= 1) {
+      const int partner = taker() ^ bit;
+      const bool takes = toward_root(bit);
+      if (root_ == kAll || !takes) plan_.send(member_at(partner), operands_.combined, bytes);
+      if (takes) plan_.receive(member_at(partner), operands_.other, bytes);
+      plan_.wait();
+      if (!takes) break;
+      add(partner, {.begin = 0, .bytes = bytes, .elements = elements});
+    }
+    return operands_.combined;
+  }
+
+  /// In each step both partners combine one half of the elements that they have. Then the parts go back by
+  /// the same steps, or to the root. Returns where the result is.
+  std::byte* combine_parts(std::size_t elements, std::byte* result) {
+    for (int bit = 1; bit < takers_; bit <<= 1) {
+      const int partner = taker() ^ bit;
+      const Part mine = part_of(taker(), 2 * bit, elements);
+      const Part theirs = part_of(partner, 2 * bit, elements);
+      plan_.send(member_at(partner), operands_.combined + theirs.begin, theirs.bytes);
+      plan_.receive(member_at(partner), operands_.other + mine.begin, mine.bytes);
+      plan_.wait();
+      add(partner, mine);
+    }
+    const Part own = part_of(taker(), takers_, elements);
+    std::byte* const whole = wants_ ? result : operands_.combined;
+    plan_.copy(whole + own.begin, operands_.combined + own.begin, own.bytes);
+    for (int bit = takers_ / 2; bit > 0; bit >>= 1) {
+      const int partner = taker() ^ bit;
+      const Part mine = part_of(taker(), 2 * bit, elements);
+      const Part theirs = part_of(partner, 2 * bit, elements);
+      const bool takes = toward_root(bit);
+      if (root_ == kAll || !takes) plan_.send(member_at(partner), whole + mine.begin, mine.bytes);
+      if (takes) plan_.receive(member_at(partner), whole + theirs.begin, theirs.bytes);
+      plan_.wait();
+      if (!takes) break;
+    }
+    return whole;
+  }
+
+  void add(int partner, const Part& part) {
+    if (partner < taker()) {
+      operands_.add_lower(plan_, part.begin, part.elements);
     } else {
-      operands.add_higher(plan);
+      operands_.add_higher(plan_, part.begin, part.elements);
     }
   }
-  if (plan.member() < 2 * pairs) {
-    plan.send(plan.at(-1), operands.combined, operands.bytes);
-    plan.wait();
+
+  /// Returns the elements that a taker combines in the step of bit `end` / 2.
+  [[nodiscard]] Part part_of(int taker, int end, std::size_t elements) const {
+    std::size_t first = 0;
+    for (int bit = 1; bit < end; bit <<= 1) {
+      const std::size_t half = elements / 2;
+      if ((taker & bit) != 0) first += half;
+      elements = (taker & bit) != 0 ? elements - half : half;
+    }
+    return {.begin = first * element_bytes_, .bytes = elements * element_bytes_, .elements = elements};
   }
-  return operands.combined;
+
+  Plan& plan_;
+  const std::size_t element_bytes_;
+  const int root_;
+  const int takers_;
+  const int pairs_;  ///< takers that have a neighbour
+  const bool wants_;
+  std::byte* const other_;
+  std::byte* const combined_;  ///< null if the result is the caller's
+  Operands operands_ = {};
+};
+
+/// Adds a reduction in as many pieces as the plan's scratch needs.
+void reduce_in_pieces(Plan& plan, const rma_collective_t& collective, int root) {
+  const std::size_t size = collective.reducer.element_bytes;
+  const std::size_t buffers = root == TakersReduction::kAll ? 1 : 2;
+  const std::size_t most =
+      std::min(collective.count, std::max<std::size_t>(plan.most_scratch() / buffers / size, 1));
+  TakersReduction reduction(plan, size, root, most);
+  const auto* const src = static_cast<const std::byte*>(collective.src);
+  auto* const result = static_cast<std::byte*>(collective.dst);
+  for (std::size_t first = 0; first < collective.count; first += most) {
+    std::byte* const to = result != nullptr ? result + first * size : nullptr;
+    reduction.add(src + first * size, to, std::min(most, collective.count - first));
+  }
 }
 
 /// Combines each part of `data` at its member, around a ring: each part starts at the member above its own
@@ -172,60 +261,44 @@ void allgather_by_ring(Plan& plan, std::byte* data, const Parts& parts) {
   }
 }
 
-/// Returns whether a reduction of `bytes` bytes is divided among the members.
-bool divided(const Plan& plan, const rma_collective_t& collective, std::size_t bytes) {
-  return collective.reducer.commutes != 0 && bytes >= kLongReduction && plan.members() > 2 &&
-         collective.count >= static_cast<std::size_t>(plan.members());
+/// Returns whether a long reduction goes around a ring. The takers of a number of members that is no power of
+/// two would first get all elements of the others. The ring's order differs for each part.
+bool goes_around(const Plan& plan, const rma_collective_t& collective) {
+  return collective.reducer.commutes != 0 &&
+         collective.count * collective.reducer.element_bytes >= kLongReduction &&
+         collective.count >= static_cast<std::size_t>(plan.members()) &&
+         !std::has_single_bit(static_cast<unsigned>(plan.members())) && plan.most_scratch() == SIZE_MAX;
 }
 
 }  // namespace
 
 void plan_reduce(Plan& plan, const rma_collective_t& collective) {
-  const bool at_root = plan.member() == collective.root;
+  if (!goes_around(plan, collective)) return reduce_in_pieces(plan, collective, collective.root);
   auto* const result = static_cast<std::byte*>(collective.dst);
-  const std::size_t bytes = collective.count * collective.reducer.element_bytes;
-  if (divided(plan, collective, bytes)) {
-    const Parts parts(collective, plan.members(), false);
-    std::byte* const data = plan.scratch(bytes);
-    plan.copy(data, static_cast<const std::byte*>(collective.src), bytes);
-    reduce_scatter_by_ring(plan, data, parts);
-    const int me = plan.member();
-    if (at_root) {
-      for (int part = 0; part < plan.members(); ++part) {
-        if (part != me) plan.receive(part, result + parts.begin(part), parts.bytes(part));
-      }
-      plan.copy(result + parts.begin(me), data + parts.begin(me), parts.bytes(me));
-    } else {
-      plan.send(collective.root, data + parts.begin(me), parts.bytes(me));
+  const Parts parts(collective, plan.members(), false);
+  std::byte* const data = plan.scratch(parts.all_bytes());
+  plan.copy(data, static_cast<const std::byte*>(collective.src), parts.all_bytes());
+  reduce_scatter_by_ring(plan, data, parts);
+  const int me = plan.member();
+  if (me == collective.root) {
+    for (int part = 0; part < plan.members(); ++part) {
+      if (part != me) plan.receive(part, result + parts.begin(part), parts.bytes(part));
     }
-    plan.wait();
-    return;
+    plan.copy(result + parts.begin(me), data + parts.begin(me), parts.bytes(me));
+  } else {
+    plan.send(collective.root, data + parts.begin(me), parts.bytes(me));
   }
-  Operands operands(plan, collective, collective.count, plan.scratch(bytes));
-  const int top = collective.reducer.commutes != 0 ? collective.root : 0;
-  const std::byte* const combined = reduce_by_tree(plan, operands, top);
-  if (top == collective.root) {
-    if (at_root) plan.copy(result, combined, bytes);
-    return;
-  }
-  if (plan.member() == top) plan.send(collective.root, combined, bytes);
-  if (at_root) plan.receive(top, result, bytes);
   plan.wait();
 }
 
 void plan_allreduce(Plan& plan, const rma_collective_t& collective) {
+  if (!goes_around(plan, collective)) return reduce_in_pieces(plan, collective, TakersReduction::kAll);
+  // Each part is combined by one member, so all members get the same bits.
   auto* const result = static_cast<std::byte*>(collective.dst);
-  const std::size_t bytes = collective.count * collective.reducer.element_bytes;
-  if (divided(plan, collective, bytes)) {
-    // Each part is combined by one member, so all members get the same bits.
-    const Parts parts(collective, plan.members(), false);
-    plan.copy(result, static_cast<const std::byte*>(collective.src), bytes);
-    reduce_scatter_by_ring(plan, result, parts);
-    allgather_by_ring(plan, result, parts);
-    return;
-  }
-  Operands operands(plan, collective, collective.count, result);
-  plan.copy(result, allreduce_by_doubling(plan, operands), bytes);
+  const Parts parts(collective, plan.members(), false);
+  plan.copy(result, static_cast<const std::byte*>(collective.src), parts.all_bytes());
+  reduce_scatter_by_ring(plan, result, parts);
+  allgather_by_ring(plan, result, parts);
 }
 
 void plan_reduce_scatter(Plan& plan, const rma_collective_t& collective) {
@@ -239,8 +312,10 @@ void plan_reduce_scatter(Plan& plan, const rma_collective_t& collective) {
     plan.copy(result, data + parts.begin(me), parts.bytes(me));
     return;
   }
-  Operands operands(plan, collective, parts.all_elements(), data);
-  plan.copy(result, allreduce_by_doubling(plan, operands) + parts.begin(me), parts.bytes(me));
+  TakersReduction reduction(plan, collective.reducer.element_bytes, TakersReduction::kAll,
+                            parts.all_elements());
+  reduction.add(static_cast<const std::byte*>(collective.src), data, parts.all_elements());
+  plan.copy(result, data + parts.begin(me), parts.bytes(me));
 }
 
 void plan_scan(Plan& plan, const rma_collective_t& collective, bool exclusive) {
@@ -248,7 +323,9 @@ void plan_scan(Plan& plan, const rma_collective_t& collective, bool exclusive) {
   // they exist, and `before` those of the same members without this one.
   auto* const result = static_cast<std::byte*>(collective.dst);
   const std::size_t bytes = collective.count * collective.reducer.element_bytes;
-  const Operands operands(plan, collective, collective.count, exclusive ? plan.scratch(bytes) : result);
+  const Operands operands = {.combined = exclusive ? plan.scratch(bytes) : result,
+                             .other = plan.scratch(bytes)};
+  plan.copy(operands.combined, static_cast<const std::byte*>(collective.src), bytes);
   const int me = plan.member();
   for (int distance = 1; distance < plan.members(); distance <<= 1) {
     const bool receives = me >= distance;
@@ -256,7 +333,7 @@ void plan_scan(Plan& plan, const rma_collective_t& collective, bool exclusive) {
     if (receives) plan.receive(me - distance, operands.other, bytes);
     plan.wait();
     if (!receives) continue;
-    operands.add_lower(plan);
+    operands.add_lower(plan, 0, collective.count);
     if (!exclusive) continue;
     if (distance == 1) {
       plan.copy(result, operands.other, bytes);

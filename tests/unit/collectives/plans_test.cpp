@@ -367,6 +367,42 @@ TEST_P(Reductions, AllMembersGetTheSameBitsOfAFloatingPointSum) {
   }
 }
 
+TEST_P(Reductions, AReduceToAnyRootGivesTheBitsOfAnAllreduce) {
+  for (const std::size_t count : {1U, 100U, 6000U, 20'000U}) {
+    std::vector<std::vector<double>> src(n());
+    for (auto& one : src) {
+      one.resize(count);
+      for (double& number : one) number = std::uniform_real_distribution<double>(-1e3, 1e3)(random) / 3;
+    }
+    std::vector<std::vector<double>> sums(n(), std::vector<double>(count));
+    std::vector<double> result(count);
+    const auto sum = [&](rma_collective_kind_t kind, int member, double* dst) {
+      rma_collective_t call = call_of(kind);
+      call.dst = dst;
+      call.src = src[static_cast<std::size_t>(member)].data();
+      call.count = count;
+      call.reducer = reducer_of(RMA_DOUBLE, RMA_SUM);
+      return call;
+    };
+    execute(
+        [&](int member) {
+          return sum(RMA_COLLECTIVE_ALLREDUCE, member, sums[static_cast<std::size_t>(member)].data());
+        },
+        "allreduce");
+    for (int root = 0; root < members; ++root) {
+      execute(
+          [&](int member) {
+            rma_collective_t call =
+                sum(RMA_COLLECTIVE_REDUCE, member, member == root ? result.data() : nullptr);
+            call.root = root;
+            return call;
+          },
+          "reduce");
+      EXPECT_EQ(result, sums[0]) << "root " << root;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, Plans, testing::ValuesIn(kMembers));
 INSTANTIATE_TEST_SUITE_P(Sizes, Reductions, testing::ValuesIn(kMembers));
 
