@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collectives/rdma/allgather_steps.hpp"
+#include "collectives/schedules/allgather_steps.hpp"
 #include "fabric/registrar.hpp"
 
 namespace rma {

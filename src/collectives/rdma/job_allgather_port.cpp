@@ -15,11 +15,6 @@
 namespace rma {
 namespace {
 
-/// The tags of schedules are smaller.
-constexpr int kDataTag = 1 << 30;
-/// No message has this tag: receives with it end only by failures, or when they are cancelled.
-constexpr int kNeverTag = kDataTag + 1;
-
 /// A write has two pieces of data at most, and a word.
 constexpr std::size_t kMostPieces = 3;
 
@@ -155,7 +150,7 @@ Status JobAllgatherPort::send(int member, std::span<const std::byte> data, rma_r
   return noted(
       channel_->post(
           {.kind = PlanStep::Kind::send, .member = member, .from = data.data(), .bytes = data.size()},
-          kDataTag, request),
+          TeamTransport::kRdmaTag, request),
       channel_->rank_of(member));
 }
 
@@ -163,7 +158,7 @@ Status JobAllgatherPort::receive(int member, std::span<std::byte> data, rma_requ
   return noted(
       channel_->post(
           {.kind = PlanStep::Kind::receive, .member = member, .to = data.data(), .bytes = data.size()},
-          kDataTag, request),
+          TeamTransport::kRdmaTag, request),
       channel_->rank_of(member));
 }
 
@@ -193,7 +188,8 @@ Status JobAllgatherPort::wait(int member, const std::uint64_t& word, std::uint64
   if (channel_->failed()) return failure();
   // From here on the thread learns of failures.
   rma_request_t never = RMA_REQUEST_NULL;
-  Status status = channel_->post({.kind = PlanStep::Kind::receive, .member = member}, kNeverTag, &never);
+  Status status =
+      channel_->post({.kind = PlanStep::Kind::receive, .member = member}, TeamTransport::kNeverTag, &never);
   if (!status.ok()) return arrived() ? Status() : noted(std::move(status), channel_->rank_of(member));
   wait_until(
       job().doorbell(job().rank()), {.spins = 0, .yields = policy.yields, .progress = policy.progress},

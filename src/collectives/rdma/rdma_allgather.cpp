@@ -14,25 +14,6 @@ namespace {
 
 using Way = AllgatherSteps::Way;
 
-/// Consecutive blocks of a result: one range of bytes or two, because they may go on at its beginning.
-class BlockRanges {
- public:
-  BlockRanges(std::size_t first, std::size_t count, std::size_t all, std::size_t bytes) {
-    const std::size_t before_end = std::min(count, all - first);
-    ranges_ = {Range{first * bytes, before_end * bytes}, Range{0, (count - before_end) * bytes}};
-    used_ = before_end < count ? 2 : 1;
-  }
-  struct Range {
-    std::size_t offset = 0;
-    std::size_t bytes = 0;
-  };
-  [[nodiscard]] std::span<const Range> all() const { return std::span(ranges_).first(used_); }
-
- private:
-  std::array<Range, 2> ranges_;
-  std::size_t used_;
-};
-
 /// Returns the offset of a member of the block.
 template <typename Member>
 std::size_t offset_in(const AllgatherBlock& block, const Member& member) {

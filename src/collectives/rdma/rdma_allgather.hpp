@@ -6,7 +6,7 @@
 
 #include "collectives/rdma/allgather_block.hpp"
 #include "collectives/rdma/allgather_port.hpp"
-#include "collectives/rdma/allgather_steps.hpp"
+#include "collectives/schedules/allgather_steps.hpp"
 #include "util/status.hpp"
 
 namespace rma {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
+#include <span>
 
 namespace rma {
 
@@ -97,6 +99,34 @@ class AllgatherSteps {
   std::size_t me_;
   std::size_t all_;
   Way way_;
+};
+
+/// Consecutive blocks of a result: one range of bytes or two, because they may go on at its beginning.
+class BlockRanges {
+ public:
+  struct Range {
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
+  };
+
+  /// `count` of `all` blocks, from number `first` on. Block i begins at `offset(i)`, and the last one ends at
+  /// `offset(all)`.
+  template <typename Offset>
+  BlockRanges(std::size_t first, std::size_t count, std::size_t all, const Offset& offset) {
+    const std::size_t before_end = std::min(count, all - first);
+    ranges_ = {Range{offset(first), offset(first + before_end) - offset(first)},
+               Range{0, offset(count - before_end)}};
+    used_ = before_end < count ? 2 : 1;
+  }
+  /// Blocks of `bytes` bytes.
+  BlockRanges(std::size_t first, std::size_t count, std::size_t all, std::size_t bytes)
+      : BlockRanges(first, count, all, [bytes](std::size_t block) { return block * bytes; }) {}
+
+  [[nodiscard]] std::span<const Range> all() const { return std::span(ranges_).first(used_); }
+
+ private:
+  std::array<Range, 2> ranges_;
+  std::size_t used_;
 };
 
 }  // namespace rma

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "collectives/members/collective_record.hpp"
 #include "collectives/schedules/plan.hpp"
@@ -26,6 +27,9 @@ void plan_broadcast(Plan& plan, std::byte* data, std::size_t bytes, int root);
 void plan_gather(Plan& plan, const rma_collective_t& collective);
 void plan_scatter(Plan& plan, const rma_collective_t& collective);
 void plan_allgather(Plan& plan, const rma_collective_t& collective);
+/// Gathers blocks that follow each other: block i lies from offsets[i] to offsets[i + 1] of `all`, on all
+/// members. This member's own block is there already.
+void plan_allgather_blocks(Plan& plan, std::byte* all, std::span<const std::size_t> offsets);
 void plan_alltoall(Plan& plan, const rma_collective_t& collective);
 
 /// The steps of an exchange of blocks between listed members.

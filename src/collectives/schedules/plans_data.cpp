@@ -5,26 +5,22 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "collectives/members/blocks.hpp"
+#include "collectives/schedules/allgather_steps.hpp"
 #include "collectives/schedules/plans.hpp"
 
 namespace rma {
 namespace {
 
-/// A broadcast from this size on goes through a chain of the members in pieces: every member forwards a piece
-/// while the next one comes in. Shorter ones go down a tree, which has fewer steps.
-constexpr std::size_t kLongBroadcast = std::size_t{256} << 10U;
+/// The pieces of a broadcast along a chain.
 constexpr std::size_t kBroadcastPiece = std::size_t{128} << 10U;
 
 /// Blocks up to this size are gathered and scattered along a tree, which copies them several times; longer
 /// ones go straight between the root and each member.
 constexpr std::size_t kTreeBlock = 2048;
-
-/// An allgather whose result has up to this size takes a logarithmic number of steps; the ring of a longer
-/// one moves every byte only to a neighbour.
-constexpr std::size_t kShortAllgather = std::size_t{64} << 10U;
 
 /// Blocks of an all-to-all up to this size travel together, from this number of members on.
 constexpr std::size_t kShortAlltoall = 256;
@@ -127,35 +123,28 @@ void scatter_by_tree(Plan& plan, const rma_collective_t& collective) {
   plan.wait();
 }
 
-/// Doubles the number of blocks that each member has in each step. For a number of members that is a power of
-/// two.
-void allgather_by_doubling(Plan& plan, std::byte* all, std::size_t bytes) {
-  const auto place = [&](int member) { return all + static_cast<std::size_t>(member) * bytes; };
-  for (int distance = 1; distance < plan.members(); distance <<= 1) {
-    const int partner = plan.member() ^ distance;
-    const std::size_t size = static_cast<std::size_t>(distance) * bytes;
-    plan.send(partner, place(plan.member() & -distance), size);
-    plan.receive(partner, place(partner & -distance), size);
-    plan.wait();
-  }
+/// Returns whether a broadcast goes along a chain of the members in pieces: every member forwards a piece
+/// while the next one comes in. The data pass the chain in the time of all pieces and one more for each
+/// member between, and leave the root of a tree once for each of its children.
+bool goes_along_chain(int members, std::size_t pieces) {
+  const auto levels = static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(members) - 1U));
+  return members > 2 && pieces + static_cast<std::size_t>(members) - 2 < pieces * levels;
 }
 
-/// Bruck's allgather: in `packed` the blocks begin with the member's own, and their number doubles in each
-/// step.
-void allgather_by_bruck(Plan& plan, std::byte* all, std::size_t bytes) {
-  const int members = plan.members();
-  const auto size_of = [&](int blocks) { return static_cast<std::size_t>(blocks) * bytes; };
-  std::byte* const packed = plan.scratch(size_of(members));
-  plan.copy(packed, all + size_of(plan.member()), bytes);
-  for (int have = 1; have < members; have *= 2) {
-    const int more = std::min(have, members - have);
-    plan.send(plan.at(-have), packed, size_of(more));
-    plan.receive(plan.at(have), packed + size_of(have), size_of(more));
+/// Gathers blocks that follow each other in `all`, where this member's own one is. Block i begins at
+/// `offset(i)`, and the last one ends at `offset(members())`.
+template <typename Offset>
+void gather_blocks(Plan& plan, std::byte* all, const Offset& offset) {
+  const AllgatherSteps steps(plan.member(), plan.members(), false);
+  const auto members = static_cast<std::size_t>(plan.members());
+  for (std::size_t k = 0; k < steps.number(); ++k) {
+    const AllgatherStep step = steps.step(k);
+    const BlockRanges out(step.out_first, step.count, members, offset);
+    const BlockRanges in(step.in_first, step.count, members, offset);
+    for (const auto& range : out.all()) plan.send(step.to, all + range.offset, range.bytes);
+    for (const auto& range : in.all()) plan.receive(step.from, all + range.offset, range.bytes);
     plan.wait();
   }
-  const int to_end = members - plan.member();
-  plan.copy(all + size_of(plan.member()), packed, size_of(to_end));
-  plan.copy(all, packed + size_of(to_end), size_of(plan.member()));
 }
 
 /// Bruck's all-to-all. Block i of `turned` is for the member i above this one. In step k all blocks whose
@@ -215,10 +204,10 @@ void plan_comparison(Plan& plan, const CollectiveRecord& record) {
 
 void plan_broadcast(Plan& plan, std::byte* data, std::size_t bytes, int root) {
   const TreePlace tree(plan, root);
-  if (bytes >= kLongBroadcast && plan.members() > 2) {
+  const std::size_t pieces = (bytes + kBroadcastPiece - 1) / kBroadcastPiece;
+  if (goes_along_chain(plan.members(), pieces)) {
     const bool receives = tree.place > 0;
     const bool sends = tree.place + 1 < tree.members;
-    const std::size_t pieces = (bytes + kBroadcastPiece - 1) / kBroadcastPiece;
     const auto size_of = [&](std::size_t piece) {
       return std::min(kBroadcastPiece, bytes - piece * kBroadcastPiece);
     };
@@ -286,14 +275,8 @@ void plan_allgather(Plan& plan, const rma_collective_t& collective) {
   const int members = plan.members();
   plan.copy(all.data(plan.member()), static_cast<const std::byte*>(collective.src),
             std::min(collective.bytes, all.bytes(plan.member())));
-  const bool brief = collective.bytes * static_cast<std::size_t>(members) <= kShortAllgather;
-  if (collective.uneven == 0 && brief) {
-    if (std::has_single_bit(static_cast<unsigned>(members))) {
-      allgather_by_doubling(plan, all.data(0), collective.bytes);
-    } else {
-      allgather_by_bruck(plan, all.data(0), collective.bytes);
-    }
-    return;
+  if (collective.uneven == 0) {
+    return gather_blocks(plan, all.data(0), [&](std::size_t block) { return block * collective.bytes; });
   }
   // A ring: after step k each member has the blocks of the k members below it.
   for (int step = 0; step + 1 < members; ++step) {
@@ -303,6 +286,10 @@ void plan_allgather(Plan& plan, const rma_collective_t& collective) {
     plan.receive(plan.at(-1), all.data(in), all.bytes(in));
     plan.wait();
   }
+}
+
+void plan_allgather_blocks(Plan& plan, std::byte* all, std::span<const std::size_t> offsets) {
+  gather_blocks(plan, all, [&](std::size_t block) { return offsets[block]; });
 }
 
 void plan_alltoall(Plan& plan, const rma_collective_t& collective) {

@@ -26,8 +26,8 @@ constexpr std::size_t kShortReduceScatter = 4096;
 /// Where a plan has the elements of one reduction. `combined` holds what the member has combined so far. What
 /// comes next from another member is received into `other`.
 struct Operands {
-  /// Adds the steps that combine elements at `offset` of both buffers. Those in `other` are of lower ranks, or
-  /// of higher ones: then the result is where they were, so the buffers change their roles.
+  /// Adds the steps that combine elements at `offset` of both buffers. Those in `other` are of lower ranks,
+  /// or of higher ones: then the result is where they were, so the buffers change their roles.
   void add_lower(Plan& plan, std::size_t offset, std::size_t elements) const {
     plan.reduce(other + offset, combined + offset, elements);
   }
@@ -83,8 +83,8 @@ class Parts {
 ///
 /// The number of *takers* is a power of two. First, each of the first members with an odd rank hands its
 /// elements to its neighbour below, a taker, and gets the result from there if it wants it. In step k two
-/// takers whose numbers differ in bit k alone combine what each of them has: the elements of 2^k takers. So the
-/// order is the same whoever wants the result.
+/// takers whose numbers differ in bit k alone combine what each of them has: the elements of 2^k takers. So
+/// the order is the same whoever wants the result.
 class TakersReduction {
  public:
   static constexpr int kAll = -1;
@@ -97,17 +97,25 @@ class TakersReduction {
         takers_(static_cast<int>(std::bit_floor(static_cast<unsigned>(plan.members())))),
         pairs_(plan.members() - takers_),
         wants_(root == kAll || root == plan.member()),
-        other_(plan.scratch(most * element_bytes)),
-        combined_(wants_ ? nullptr : plan.scratch(most * element_bytes)) {}
+        stride_((most * element_bytes + kAlignment - 1) / kAlignment * kAlignment),
+        scratch_(plan.scratch(wants_ ? stride_ : 2 * stride_)) {}
 
   /// Adds the reduction of `elements` elements. `result` is for this member, if it wants the result.
   void add(const std::byte* src, std::byte* result, std::size_t elements) {
     const std::size_t bytes = elements * element_bytes_;
     const int me = plan_.member();
     const bool paired = me < 2 * pairs_;
-    operands_ = {.combined = wants_ ? result : combined_, .other = other_};
-    plan_.copy(operands_.combined, src, bytes);
-    if (paired && me % 2 != 0) {
+    const bool folded = paired && me % 2 != 0;
+    const bool parts = takers_ > 1 && bytes >= kLongReduction &&
+                       bytes / static_cast<std::size_t>(takers_) >= kShortestPart &&
+                       elements >= static_cast<std::size_t>(takers_);
+    operands_ = {.combined = wants_ ? result : scratch_ + stride_, .other = scratch_};
+    if (!wants_ && (folded || (!paired && !parts && !toward_root(1)))) {
+      operands_.combined = const_cast<std::byte*>(src);  // this member only sends it
+    } else {
+      plan_.copy(operands_.combined, src, bytes);
+    }
+    if (folded) {
       plan_.send(me - 1, operands_.combined, bytes);
       plan_.wait();
       if (wants_) plan_.receive(me - 1, result, bytes);
@@ -119,9 +127,6 @@ class TakersReduction {
       plan_.wait();
       operands_.add_higher(plan_, 0, elements);
     }
-    const bool parts = takers_ > 1 && bytes >= kLongReduction &&
-                       bytes / static_cast<std::size_t>(takers_) >= kShortestPart &&
-                       elements >= static_cast<std::size_t>(takers_);
     const std::byte* const at = parts ? combine_parts(elements, result) : combine_whole(elements);
     if (wants_) plan_.copy(result, at, bytes);
     if (paired && (root_ == kAll || root_ == me + 1)) {
@@ -131,6 +136,8 @@ class TakersReduction {
   }
 
  private:
+  static constexpr std::size_t kAlignment = 64;  ///< of operands, as rma_reducer_t says
+
   /// Consecutive elements, in bytes, and their number.
   struct Part {
     std::size_t begin = 0;
@@ -214,8 +221,8 @@ class TakersReduction {
   const int takers_;
   const int pairs_;  ///< takers that have a neighbour
   const bool wants_;
-  std::byte* const other_;
-  std::byte* const combined_;  ///< null if the result is the caller's
+  const std::size_t stride_;  ///< the size of a buffer in the scratch
+  std::byte* const scratch_;  ///< two buffers, or one if the caller's result is the other
   Operands operands_ = {};
 };
 

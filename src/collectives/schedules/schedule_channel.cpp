@@ -1,6 +1,7 @@
 #include "collectives/schedules/schedule_channel.hpp"
 
 #include <string_view>
+#include <utility>
 
 #include "util/text.hpp"
 #include "util/try.hpp"
@@ -27,11 +28,47 @@ Status ScheduleChannel::post(const PlanStep& step, int tag, rma_request_t* reque
   });
 }
 
+Status ScheduleChannel::start(int member, int tag, const void* data, std::size_t bytes, Sending& sending) {
+  sending = {.member = member};
+  const auto whole = MessageData::of({static_cast<const std::byte*>(data), bytes});
+  Status status = unless_exhausted([&] {
+    return messages_.start_send(whole, rank_of(member), {.context = own_.number(), .tag = tag}, own_,
+                                &sending.operation);
+  });
+  return explained(std::move(status), member);
+}
+
+Status ScheduleChannel::finish(Sending& sending) {
+  if (sending.operation == nullptr) return {};
+  return explained(messages_.finish_send(*std::exchange(sending.operation, nullptr)), sending.member);
+}
+
+Status ScheduleChannel::receive(int member, int& tag, void* data, std::size_t bytes) {
+  const MessageData whole = {.address = static_cast<std::byte*>(data), .bytes = bytes};
+  const Messages::Wanted wanted = {.source = rank_of(member), .tag = tag, .context = own_.number()};
+  rma_message_info_t info = {.source = wanted.source, .tag = tag, .bytes = 0};
+  // The member has sent, or will, whether there is memory here or not.
+  Status status = unless_exhausted([&] { return messages_.receive_without_fail(whole, wanted, &info); });
+  tag = info.tag;
+  return explained(std::move(status), member);
+}
+
+Status ScheduleChannel::explained(Status status, int member) const {
+  const int rank = rank_of(member);
+  return status.code() == RMA_ERR_PEER_LOST && job_.ended(rank) ? job_.lost(rank) : std::move(status);
+}
+
+Status ScheduleChannel::give_up(Status failure, int member) {
+  const bool lost = failure.code() == RMA_ERR_PEER_LOST;
+  fail(lost ? rank_of(member) : kNobody);
+  return lost ? this->failure() : std::move(failure);
+}
+
 void ScheduleChannel::fail(int suspect) {
   if (failed_.load(std::memory_order_acquire)) return;
-  int lost = known_lost();
   // An operation that ended because another member had revoked the context says nothing about its partner.
-  if (lost == kNobody && !own_.revoked() && suspect != job_.rank()) lost = suspect;
+  const bool knows = suspect != kNobody && suspect != job_.rank() && !own_.revoked();
+  const int lost = knows ? suspect : known_lost();
   int nobody = kNobody;
   // Relaxed: the exchange below publishes it.
   if (lost != kNobody) lost_.compare_exchange_strong(nobody, lost, std::memory_order_relaxed);
@@ -47,11 +84,13 @@ void ScheduleChannel::fail(int suspect) {
 }
 
 int ScheduleChannel::known_lost() const {
+  if (const int lost = lost_.load(std::memory_order_relaxed); lost != kNobody) return lost;
+  if (const int lost = own_.named_lost(); lost != kNobody) return lost;
+  // Members that have learned of a loss end too, so this one is only the likeliest.
   for (const int rank : ranks_->view()) {
     if (rank != job_.rank() && job_.ended(rank)) return rank;
   }
-  const int lost = lost_.load(std::memory_order_relaxed);
-  return lost != kNobody ? lost : own_.named_lost();
+  return kNobody;
 }
 
 int ScheduleChannel::culprit(int otherwise) {

@@ -2,18 +2,19 @@
 
 #include <cstdint>
 
-#include "collectives/messages/team_transport.hpp"
 #include "rma/messages.h"
 #include "util/number_pool.hpp"
 
 namespace rma {
 
-/// The numbers of the contexts in which teams' schedules send. The first member of a team draws one, which no
-/// other team of the job has at the same time, and gives it back when the team is freed. Thread-safe.
+/// The numbers of the contexts in which teams send. The first member of a team draws one, which no other team
+/// of the job has at the same time, and gives it back when the team is freed. Thread-safe.
 class ScheduleContexts {
  public:
-  /// The context of the world team, and the first of those of attached teams and of the other teams.
-  static constexpr std::uint32_t kWorld = JobTeamTransport::kWorldSchedules;
+  /// The context of all processes for agreements on new teams, that of the world team, and the first of those
+  /// of attached teams and of the other teams.
+  static constexpr std::uint32_t kAgreement = 0xc0000000;
+  static constexpr std::uint32_t kWorld = 0xc0000002;
   static constexpr std::uint32_t kFirstAttached = kFirstOwnContext;
   static constexpr std::uint32_t kFirstDrawn = 0xe0000000;
 

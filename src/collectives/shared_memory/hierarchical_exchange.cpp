@@ -10,6 +10,9 @@ namespace {
 
 constexpr int kLeaderPlace = 0;
 
+/// The root of a reduction whose result all hosts want.
+constexpr int kEveryHost = -1;
+
 /// Returns the distance of vectors of `bytes` bytes that an operator finds aligned, as rma_reducer_t says.
 constexpr std::size_t aligned(std::size_t bytes) {
   constexpr std::size_t kAlignment = 64;
@@ -158,12 +161,33 @@ Status HierarchicalExchange::gather_within(std::byte* dst, const std::byte* src,
   return status;
 }
 
+Status HierarchicalExchange::reduce_between(std::byte* data, std::size_t count, const rma_reducer_t& reducer,
+                                            int to) {
+  rma_collective_t collective = {};
+  collective.kind = to == kEveryHost ? RMA_COLLECTIVE_ALLREDUCE : RMA_COLLECTIVE_REDUCE;
+  collective.root = to;
+  collective.dst = data;
+  collective.src = data;
+  collective.count = count;
+  collective.reducer = reducer;
+  return between_->run(collective);
+}
+
+Status HierarchicalExchange::allgather_between(std::byte* all, const std::byte* src, std::size_t bytes) {
+  rma_collective_t collective = {};
+  collective.kind = RMA_COLLECTIVE_ALLGATHER;
+  collective.dst = all;
+  collective.src = src;
+  collective.bytes = bytes;
+  return between_->run(collective);
+}
+
 Status HierarchicalExchange::barrier() {
   if (within_ != nullptr) {
     RMA_TRY(within_->barrier());
   }
   if (leads()) {
-    RMA_TRY(between_->barrier());
+    RMA_TRY(between_->run({}));
   }
   return within_ != nullptr ? within_->barrier() : Status();
 }
@@ -177,7 +201,12 @@ Status HierarchicalExchange::broadcast(void* buffer, std::size_t bytes, int root
     RMA_TRY(broadcast_within(data, bytes, root_place));
   }
   if (leads()) {
-    RMA_TRY(between_->broadcast(data, bytes, from));
+    rma_collective_t collective = {};
+    collective.kind = RMA_COLLECTIVE_BROADCAST;
+    collective.root = from;
+    collective.dst = data;
+    collective.bytes = bytes;
+    RMA_TRY(between_->run(collective));
   }
   return to_leader ? Status() : broadcast_within(data, bytes, kLeaderPlace);
 }
@@ -195,7 +224,7 @@ Status HierarchicalExchange::reduce(const rma_collective_t& collective) {
     std::byte* const sum = is_root ? static_cast<std::byte*>(collective.dst) + begin : scratch_;
     RMA_TRY(reduce_within(sum, src, count, reducer));
     if (leads()) {
-      RMA_TRY(between_->reduce(sum, sum, count, reducer, to));
+      RMA_TRY(reduce_between(sum, count, reducer, to));
     }
     if (!from_leader) continue;
     Status status = broadcast_within(sum, count * reducer.element_bytes, kLeaderPlace);
@@ -208,7 +237,7 @@ Status HierarchicalExchange::allreduce(std::byte* dst, const std::byte* src, std
                                        const rma_reducer_t& reducer) {
   RMA_TRY(reduce_within(dst, src, count, reducer));
   if (leads()) {
-    RMA_TRY(between_->allreduce(dst, dst, count, reducer));
+    RMA_TRY(reduce_between(dst, count, reducer, kEveryHost));
   }
   return broadcast_within(dst, count * reducer.element_bytes, kLeaderPlace);
 }
@@ -219,12 +248,12 @@ Status HierarchicalExchange::gather_at_leaders(std::byte* all, const std::byte* 
   RMA_TRY(gather_within(ours, src, bytes));
   if (!leads()) return {};
   if (hosts_.even()) {
-    return between_->allgather(all, ours, static_cast<std::size_t>(hosts_.size_of(host_)) * bytes);
+    return allgather_between(all, ours, static_cast<std::size_t>(hosts_.size_of(host_)) * bytes);
   }
   for (int host = 0; host <= hosts_.hosts(); ++host) {
     offsets_[static_cast<std::size_t>(host)] = place_of(host);
   }
-  return between_->allgather_uneven(all, offsets_);
+  return between_->allgather_blocks(all, offsets_);
 }
 
 void HierarchicalExchange::in_team_order(std::byte* dst, const std::byte* all, std::size_t bytes) const {
@@ -293,7 +322,7 @@ Status HierarchicalExchange::scan(const rma_collective_t& collective, bool exclu
     return status;
   }
   if (leads()) {
-    Status status = between_->allgather(scratch_, total_of(host_), stride);
+    Status status = allgather_between(scratch_, total_of(host_), stride);
     if (!status.ok()) return status;
   }
   if (within_ != nullptr) {

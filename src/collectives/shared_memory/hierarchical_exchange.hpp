@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "collectives/members/host_map.hpp"
-#include "collectives/messages/point_to_point_exchange.hpp"
+#include "collectives/schedules/plan_runner.hpp"
 #include "collectives/shared_memory/exchange.hpp"
 #include "rma/collectives.h"
 #include "util/status.hpp"
@@ -13,7 +13,7 @@ namespace rma {
 
 /// The part of one member in the collectives of a team on several hosts, of which some have several members.
 /// The members of a host exchange data in memory (Exchange), and only one of them, its leader, exchanges
-/// messages with the leaders of other hosts (PointToPointExchange). So data pass the network once for each
+/// messages with the leaders of other hosts (PlanRunner). So data pass the network once for each
 /// host, and not for each member.
 ///
 /// Operations whose data grow with the team (gather, scatter, reduce-scatter, scan) go this way only while
@@ -33,7 +33,7 @@ namespace rma {
 /// the leaders, in one order. In a step within a host a member waits for members of its host, which are in
 /// that step or in an earlier one; a leader in a step between the leaders waits for leaders that are in that
 /// step or in an earlier one. So the members in the earliest step can go on, as Exchange and
-/// PointToPointExchange say of it. If a member is lost, a step fails for some member. The caller then lets
+/// PlanRunner say of it. If a member is lost, a step fails for some member. The caller then lets
 /// all members know (Team::give_up), and each wait within a host and between the leaders ends when its member
 /// knows.
 ///
@@ -56,7 +56,7 @@ class HierarchicalExchange {
   /// Begins the use. The arguments outlive the object.
   /// @param within   of the members of this host; null if this is the only one
   /// @param between  of the leaders; null if this is none
-  void open(Exchange* within, PointToPointExchange* between) {
+  void open(Exchange* within, PlanRunner* between) {
     within_ = within;
     between_ = between;
     host_ = hosts_.host_of(member_);
@@ -91,6 +91,11 @@ class HierarchicalExchange {
   /// Copies blocks in the order of hosts to those in the order of the team.
   void in_team_order(std::byte* dst, const std::byte* all, std::size_t bytes) const;
 
+  // The steps between the leaders.
+  [[nodiscard]] Status reduce_between(std::byte* data, std::size_t count, const rma_reducer_t& reducer,
+                                      int to);
+  [[nodiscard]] Status allgather_between(std::byte* all, const std::byte* src, std::size_t bytes);
+
   [[nodiscard]] bool leads() const { return between_ != nullptr; }
   [[nodiscard]] std::size_t members() const { return static_cast<std::size_t>(hosts_.members()); }
 
@@ -98,7 +103,7 @@ class HierarchicalExchange {
   const int member_;
   std::byte* const scratch_;
   Exchange* within_ = nullptr;
-  PointToPointExchange* between_ = nullptr;
+  PlanRunner* between_ = nullptr;
   int host_ = 0;
   std::vector<std::size_t> offsets_;  ///< of the hosts' blocks in an allgather
   std::vector<rma_block_t> places_;   ///< of the members' pieces in a gather

@@ -23,16 +23,10 @@ Agreement::Outcome Agreement::reach(const TeamKey& key, std::span<const int> ran
   const auto tag = static_cast<int>(key.low & INT32_MAX);
   Outcome outcome = {.failure = FailureWord::of(mine.failure),
                      .id = mine.id,
-                     .schedules = static_cast<std::uint32_t>(mine.schedules),
-                     .contexts = {}};
+                     .context = static_cast<std::uint32_t>(mine.context)};
   const auto note = [&](const Status& status) {
     if (!status.ok()) outcome.failure = worse(outcome.failure, {.code = status.code(), .rank = rank_});
   };
-  // Reserves all the memory that is needed here. A member without memory goes on too, to tell the others.
-  note(unless_exhausted([&] {
-    outcome.contexts.reserve(2 * static_cast<std::size_t>(distances));
-    return Status();
-  }));
   // Step k: each member tells the members at a distance of 2^k, in both directions, what it knows so far.
   // After all steps every member knows of every other, as in a dissemination barrier. A member that fails
   // goes on, so that the others learn of it.
@@ -40,11 +34,9 @@ Agreement::Outcome Agreement::reach(const TeamKey& key, std::span<const int> ran
     const int distance = 1 << k;
     const std::array partners = {(member + distance) % members, (member - distance + members) % members};
     const auto rank_of = [&](int partner) { return ranks[static_cast<std::size_t>(partner)]; };
-    const Message known = {.key = key,
-                           .card = {.context = mine.context,
-                                    .failure = outcome.failure.word(),
-                                    .id = outcome.id,
-                                    .schedules = outcome.schedules}};
+    const Message known = {
+        .key = key,
+        .card = {.failure = outcome.failure.word(), .id = outcome.id, .context = outcome.context}};
     std::array<TeamTransport::Sending, 2> sendings;
     for (std::size_t i = 0; i < partners.size(); ++i) {
       note(transport_.start(rank_of(partners[i]), tag, &known, sizeof known, sendings[i]));
@@ -57,10 +49,7 @@ Agreement::Outcome Agreement::reach(const TeamKey& key, std::span<const int> ran
       outcome.failure = worse(outcome.failure, FailureWord::of(theirs.card.failure));
       if (theirs.card.id != 0) {
         outcome.id = theirs.card.id;
-        outcome.schedules = static_cast<std::uint32_t>(theirs.card.schedules);
-      }
-      if (outcome.contexts.size() < outcome.contexts.capacity()) {
-        outcome.contexts.emplace_back(partner, static_cast<std::uint32_t>(theirs.card.context));
+        outcome.context = static_cast<std::uint32_t>(theirs.card.context);
       }
     }
     for (TeamTransport::Sending& sending : sendings) note(transport_.finish(sending));

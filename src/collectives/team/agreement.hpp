@@ -2,8 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "collectives/members/failure_word.hpp"
 #include "collectives/messages/team_transport.hpp"
@@ -13,7 +11,7 @@
 namespace rma {
 
 /// The exchange by which the members of a new team agree on it, when they are on several hosts: each member
-/// tells its partners the context in which it receives the team's messages, and whether it can take part.
+/// tells its partners whether it can take part, and what it knows of the first member's id and context.
 ///
 /// The messages of one team have a tag of 31 bits of its key, so the threads of a process may make their
 /// teams in any order. Each message carries the whole key. If two threads of a process make different teams
@@ -23,10 +21,9 @@ class Agreement {
  public:
   /// A member's message to its partners.
   struct Card {
-    std::uint64_t context = 0;    ///< the number that the member gives the team's context
-    std::uint64_t failure = 0;    ///< FailureWord::word(): 0, or the reason why the member cannot take part
-    std::uint64_t id = 0;         ///< the team's id: the first member supplies it, the others send 0
-    std::uint64_t schedules = 0;  ///< the context of the team's schedules, as the id
+    std::uint64_t failure = 0;  ///< FailureWord::word(): 0, or the reason why the member cannot take part
+    std::uint64_t id = 0;       ///< the team's id: the first member supplies it, the others send 0
+    std::uint64_t context = 0;  ///< the context of the team's messages, as the id
   };
   /// The result of reach(). If `failure` is not ok, the team is not made, and all members get a failure that
   /// is not ok. There is one exception: with RMA_ERR_PEER_LOST some members may already have finished without
@@ -34,9 +31,7 @@ class Agreement {
   struct Outcome {
     FailureWord failure;
     std::uint64_t id = 0;
-    std::uint32_t schedules = 0;
-    /// Members at distances of a power of two, and their contexts; 0 if a member did not say it.
-    std::vector<std::pair<int, std::uint32_t>> contexts;
+    std::uint32_t context = 0;
   };
 
   /// `rank` is the number of this process, by which `transport` reaches every process of the job.
@@ -53,7 +48,7 @@ class Agreement {
     TeamKey key;
     Card card;
   };
-  static_assert(sizeof(Message) == 48);
+  static_assert(sizeof(Message) == 40);
 
   const int rank_;
   TeamTransport& transport_;

@@ -25,8 +25,8 @@ namespace rma {
 /// Reduces `src` of all members, element by element, into the root's `dst`. `dst` is unused on the other
 /// members and may be null there. `dst` and `src` are equal or disjoint. The order in which elements are
 /// combined depends only on the team: on one host it is the order of team ranks, (((e0 op e1) op e2) ...);
-/// otherwise it is that order within each host and then, or for all members, the order of
-/// PointToPointExchange.
+/// otherwise it is that order within each host and then, or for all members, the order of plans
+/// (plans_reductions.cpp).
 [[nodiscard]] Status reduce(Team& team, void* dst, const void* src, std::size_t count, rma_type_t type,
                             rma_reduction_t op, int root);
 

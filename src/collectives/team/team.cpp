@@ -39,7 +39,7 @@ constinit std::atomic<std::uint64_t> Teams::epoch = 1;
 Status Team::run(const rma_collective_t& collective) {
   // Of these, some members exchange data with few others, and not all take part.
   if (collective.first_group != 0 || collective.kind == RMA_COLLECTIVE_NEIGHBORS)
-    return run_schedule(collective);
+    return run_by_messages(collective);
   if (teams_ != nullptr && !met_) {
     RMA_TRY(teams_->meet(*this));
   }
@@ -50,14 +50,13 @@ Status Team::run(const rma_collective_t& collective) {
   if (hierarchy_ != nullptr && !(gathers && rdma_allgather_.demanded())) {
     status = usable();
     if (status.ok()) status = hierarchy_->run(collective, done);
-    if (!status.ok()) give_up();
+    if (!status.ok()) channel_->fail();
     if (done) count(Counter::collective_hierarchical);
   }
   if (!done && status.ok() && gathers) {
     status = rdma_allgather_.run(*this, collective.dst, collective.src, collective.bytes, done);
   }
-  if (!done && status.ok() && p2p_ != nullptr) status = p2p_->exchange.run(collective, done);
-  if (!done && status.ok()) return run_schedule(collective);
+  if (!done && status.ok()) return run_by_messages(collective);
   count(collective.kind == RMA_COLLECTIVE_BARRIER ? Counter::barrier : Counter::collective);
   return status;
 }
@@ -69,33 +68,26 @@ Status Team::barrier() {
   return exchange_->barrier();
 }
 
-Status Team::run_schedule(const rma_collective_t& collective) {
-  return channel_ == nullptr ? no_channel() : schedules_->run(channel_, collective);
-}
-
-Status Team::usable() {
-  if (p2p_ != nullptr) return p2p_->p2p.usable();
-  if (!channel_->failed()) return {};
-  channel_->fail();
-  return channel_->failure();
-}
-
-void Team::give_up() {
-  if (p2p_ == nullptr) {
-    channel_->fail();
-    return;
+Status Team::run_by_messages(const rma_collective_t& collective) {
+  if (channel_ == nullptr) return no_channel();
+  if (!PlanRunner::has_form(collective)) return schedules_->run(channel_, collective);
+  if (runner_ == std::nullopt) {
+    if (Status prepared = prepare_messages(); !prepared.ok()) {
+      channel_->fail();
+      return prepared;
+    }
+    runner_.emplace(*channel_, rank_, size(), scratch_.get());
   }
-  p2p_->p2p.give_up();
-  // The members of this member's host wait for it too, and need not be its partners.
-  if (!contexts_known_) return;
-  for (int member = 0; member < size(); ++member) {
-    if (member != rank_) p2p_->transport.revoke(member);
-  }
+  count(collective.kind == RMA_COLLECTIVE_BARRIER ? Counter::barrier : Counter::collective);
+  return runner_->run(collective);
 }
 
-Status Team::run_by_messages(const rma_collective_t& allgather) {
-  if (p2p_ != nullptr) return p2p_->exchange.allgather(allgather.dst, allgather.src, allgather.bytes);
-  return channel_ == nullptr ? no_channel() : schedules_->run(channel_, allgather);
+Status Team::prepare_messages() {
+  if (scratch_ != nullptr) return {};
+  auto memory = unless_exhausted([&] { return take_internal(*shared_.job, PlanRunner::kScratch); });
+  if (!memory.ok()) return std::move(memory).status();
+  scratch_ = std::move(memory).value();
+  return {};
 }
 
 // Destroys all remaining teams, so the copies in this_threads_known become invalid.
@@ -104,12 +96,12 @@ Teams::~Teams() { epoch.fetch_add(1, std::memory_order_release); }
 Result<std::unique_ptr<Teams>> Teams::create(Job& job) {
   const auto size = static_cast<std::uint32_t>(job.size());
   const bool in_memory = world_meets_in_memory(job);
-  std::size_t bytes = kBehindRegistry + PointToPointExchange::kScratch;
-  if (in_memory) bytes = kBehindRegistry + (job.rank() == 0 ? TeamBlock::bytes_for(size) : 0);
+  const bool has_block = in_memory && job.rank() == 0;
+  const std::size_t bytes = kBehindRegistry + (has_block ? TeamBlock::bytes_for(size) : 0);
   auto memory = job.provide(Service::teams, bytes);
   if (!memory.ok()) return std::move(memory).status();
   auto* const registry = new (memory.value()) TeamRegistry;
-  if (in_memory && job.rank() == 0) {
+  if (has_block) {
     TeamBlock::make(memory.value() + kBehindRegistry, shape_for(job, size, 0, ScheduleContexts::kWorld));
   }
   return std::unique_ptr<Teams>(new Teams(job, *registry));
@@ -121,9 +113,10 @@ Status Teams::start(Messages& messages, Schedules& schedules, Accumulator& accum
   messages_ = &messages;
   schedules_ = &schedules;
   accumulator_ = &accumulator;
-  shared_ = {.host = std::move(host), .scratch = std::make_unique<ScratchPool>(job_)};
-  agreement_transport_.emplace(job_, messages, ranks, JobTeamTransport::kAgreementContext);
-  agreement_.emplace(me, *agreement_transport_);
+  shared_ = {.job = &job_, .host = std::move(host), .scratch = std::make_unique<ScratchPool>(job_)};
+  agreement_channel_.emplace(job_, messages, std::make_shared<const RankMap>(ranks), me,
+                             ScheduleContexts::kAgreement);
+  agreement_.emplace(me, *agreement_channel_);
   if (world_meets_in_memory(job_)) {
     std::byte* const memory = job_.service(Service::teams, 0).data() + kBehindRegistry;
     TeamBlock& block = *std::launder(reinterpret_cast<TeamBlock*>(memory));
@@ -132,14 +125,11 @@ Status Teams::start(Messages& messages, Schedules& schedules, Accumulator& accum
     world_handle_ = world_->handle();
     return {};
   }
-  std::byte* const scratch = job_.service(Service::teams, me).data() + kBehindRegistry;
-  auto p2p = std::make_unique<Team::PointToPointState>(job_, messages, ranks, me,
-                                                       JobTeamTransport::kWorldContext, scratch);
-  world_ = std::unique_ptr<Team>(new Team(job_, shared_, std::move(ranks), me, 0, std::move(p2p)));
+  world_ = std::unique_ptr<Team>(new Team(job_, shared_, std::move(ranks), me, 0));
   prepare_hierarchy(*world_);
   world_->open_schedules(job_, messages, schedules, accumulator, ScheduleContexts::kWorld);
   world_handle_ = world_->handle();
-  return {};
+  return world_->prepare_messages();
 }
 
 Status Teams::stop() {
@@ -213,13 +203,11 @@ Status Teams::free(Team* team) {
 }
 
 Status Teams::leave(Team& team) {
-  if (team.p2p_ == nullptr) return leave_memory(team);
-  Status parted = team.p2p_->p2p.part();
+  if (team.exchange_ != std::nullopt) return leave_memory(team);
+  PlanRunner runner(*team.channel_, team.rank(), team.size(), nullptr);
+  Status parted = runner.part();
   retire(team);
-  // After a failure a member may still send to this one. So the context is not used again.
-  if (parted.ok()) give_back_context(team.p2p_->transport.context());
-  Status freed = job_.memory().allocator().free(MemoryKind::internal, team.p2p_->scratch);
-  return parted.ok() ? std::move(freed) : std::move(parted);
+  return parted;
 }
 
 Status Teams::leave_memory(Team& team) {
@@ -269,9 +257,7 @@ bool Teams::with_team(std::optional<std::uint64_t> id, std::optional<std::uint32
                       const std::function<void(const Team&)>& use) const {
   const auto is_meant = [&](const Team& team) {
     if (id) return team.id() == *id;
-    if (!context) return false;
-    return (team.channel_ != nullptr && team.channel_->context() == *context) ||
-           (team.p2p_ != nullptr && team.p2p_->transport.context() == *context);
+    return context && team.channel_ != nullptr && team.channel_->context() == *context;
   };
   const std::shared_lock guard(mutex_, std::try_to_lock);
   if (!guard.owns_lock()) return false;

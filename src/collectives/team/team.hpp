@@ -13,11 +13,10 @@
 #include <vector>
 
 #include "collectives/members/buffers.hpp"
+#include "collectives/members/internal_memory.hpp"
 #include "collectives/members/rank_set.hpp"
 #include "collectives/members/roster.hpp"
-#include "collectives/messages/point_to_point.hpp"
-#include "collectives/messages/point_to_point_exchange.hpp"
-#include "collectives/messages/team_transport.hpp"
+#include "collectives/schedules/plan_runner.hpp"
 #include "collectives/schedules/schedule_contexts.hpp"
 #include "collectives/schedules/schedules.hpp"
 #include "collectives/shared_memory/exchange.hpp"
@@ -41,11 +40,10 @@ class Teams;
 /// threads may use different teams at the same time, also teams that overlap.
 ///
 /// If all members are on this host, they meet in memory that all have mapped, by an Exchange. Otherwise they
-/// send each other point-to-point messages. Nonblocking collectives are schedules. An attached team is made
-/// without communication. Its members meet at their first blocking collective, if all are on this host and
-/// have memory for it; else its blocking collectives are schedules that the caller waits for. At their first
-/// blocking collective the members of a team on several hosts also open a TeamHierarchy, which then executes
-/// the collectives that it can.
+/// send each other messages. Nonblocking collectives are schedules. An attached team is made without
+/// communication. Its members meet at their first blocking collective, if all are on this host and have
+/// memory for it. At their first blocking collective the members of a team on several hosts also open a
+/// TeamHierarchy, which then executes the collectives that it can.
 class Team {
  public:
   Team(const Team&) = delete;
@@ -67,7 +65,7 @@ class Team {
 
   /// Executes a collective operation in the first of these ways that has a form for it: in the members'
   /// memory if they meet there; within each host first, and between hosts then; an allgather by RDMA; by
-  /// point-to-point messages; as a schedule.
+  /// messages.
   [[nodiscard]] Status run(const rma_collective_t& collective);
   /// Executes a barrier, as run() does.
   [[nodiscard]] Status barrier();
@@ -79,8 +77,9 @@ class Team {
   [[nodiscard]] Status check(const rma_collective_t& collective) {
     return schedules_->check(channel_, collective);
   }
-  /// Executes an allgather by messages, even if the team has another way.
-  [[nodiscard]] Status run_by_messages(const rma_collective_t& allgather);
+  /// Executes a collective operation by messages, even if the team has another way: step by step if
+  /// PlanRunner has a form for it, else as a schedule.
+  [[nodiscard]] Status run_by_messages(const rma_collective_t& collective);
   /// Returns the channel of the team's schedules, or null.
   [[nodiscard]] const std::shared_ptr<ScheduleChannel>& channel() const { return channel_; }
   /// These plan and start a collective operation as a schedule; see Schedules.
@@ -95,28 +94,16 @@ class Team {
  private:
   friend class Teams;
 
-  /// The state of this process for a team whose members send point-to-point messages.
-  struct PointToPointState {
-    PointToPointState(const Job& job, Messages& messages, const std::vector<int>& ranks, int member,
-                      std::uint32_t context, std::byte* memory)
-        : transport(job, messages, ranks, context),
-          p2p(member, static_cast<int>(ranks.size()), job.rank(), transport),
-          scratch(memory),
-          exchange(p2p, memory) {}
-    JobTeamTransport transport;
-    PointToPoint p2p;
-    std::byte* scratch;
-    PointToPointExchange exchange;
-  };
-
   /// What the teams of this process share.
   struct Shared {
+    Job* job = nullptr;
     HostMemory host;
     std::unique_ptr<ScratchPool> scratch;
   };
 
   Team(const Job& job, const Shared& shared, std::vector<int> ranks, int rank, std::uint64_t id)
-      : ranks_(std::make_shared<const RankMap>(std::move(ranks))),
+      : shared_(shared),
+        ranks_(std::make_shared<const RankMap>(std::move(ranks))),
         rank_(rank),
         id_(id),
         buffers_(job, ranks_->view(), shared.host, *shared.scratch),
@@ -125,12 +112,6 @@ class Team {
       : Team(job, shared, std::move(ranks), rank, block.id) {
     meet_in(job, block);
   }
-  Team(const Job& job, const Shared& shared, std::vector<int> ranks, int rank, std::uint64_t id,
-       std::unique_ptr<PointToPointState> p2p)
-      : Team(job, shared, std::move(ranks), rank, id) {
-    p2p_ = std::move(p2p);
-  }
-
   /// Lets the members meet in `block`. Throws std::bad_alloc.
   void meet_in(const Job& job, TeamBlock& block) {
     exchange_.emplace(block, rank_, job.wait_policy(), buffers_, roster_);
@@ -143,17 +124,16 @@ class Team {
     rdma_allgather_.enable(accumulator, messages);
     if (context != 0) channel_ = std::make_shared<ScheduleChannel>(job, messages, ranks_, rank_, context);
   }
-  /// Performs a blocking collective as a schedule.
-  [[nodiscard]] Status run_schedule(const rma_collective_t& collective);
+  /// Takes the memory for run_by_messages(), which may also be called later. RMA_ERR_NO_MEMORY.
+  [[nodiscard]] Status prepare_messages();
   /// Returns success if a team on several hosts is usable as far as this member knows. If not, it passes that
   /// on.
-  [[nodiscard]] Status usable();
-  /// Makes a team on several hosts unusable for all members.
-  void give_up();
+  [[nodiscard]] Status usable() { return channel_ == nullptr ? no_channel() : channel_->usable(); }
   [[nodiscard]] static Status no_channel() {
     return {RMA_ERR_NO_MEMORY, "the first rank of this team has made too many teams: free some of them"};
   }
 
+  const Shared& shared_;
   // The handle is only compared, never dereferenced.
   const rma_team_t handle_ =
       reinterpret_cast<rma_team_t>(new_handle(HandleKind::team));  // NOLINT(performance-no-int-to-ptr)
@@ -169,8 +149,8 @@ class Team {
   TeamBuffers buffers_;
   TeamRoster roster_;
   std::optional<Exchange> exchange_;
-  std::unique_ptr<PointToPointState> p2p_;
-  bool contexts_known_ = false;               ///< of all members in p2p_, not only of this one's partners
+  InternalMemory scratch_;                    ///< of runner_
+  std::optional<PlanRunner> runner_;          ///< none before the first operation by messages
   std::unique_ptr<TeamHierarchy> hierarchy_;  ///< null if the members use none, as far as this one knows
   Schedules* schedules_ = nullptr;
   std::shared_ptr<ScheduleChannel> channel_;  ///< null if the team has no context for schedules
@@ -262,7 +242,7 @@ class Teams {
   static constinit std::atomic<std::uint64_t> epoch;
 
   /// The layout of the block of Service::teams: a TeamRegistry and, on rank 0 of a job on one host, the world
-  /// team's TeamBlock. In a job on several hosts the scratch of the world team follows.
+  /// team's TeamBlock.
   static constexpr std::size_t kBehindRegistry = sizeof(TeamRegistry);
 
   Teams(Job& job, TeamRegistry& registry)
@@ -277,7 +257,7 @@ class Teams {
   [[nodiscard]] bool meet_in_memory(const RankView& ranks) const;
   [[nodiscard]] Result<Team*> join(std::span<const int> ranks, const TeamOrigin& origin);
   [[nodiscard]] Result<Team*> join_in_memory(const TeamKey& key, std::span<const int> ranks, int member);
-  [[nodiscard]] Result<Team*> join_by_p2p(const TeamKey& key, std::span<const int> ranks, int member);
+  [[nodiscard]] Result<Team*> join_by_messages(const TeamKey& key, std::span<const int> ranks, int member);
   /// The members that meet in a block, the first of which makes it.
   struct Meeting {
     TeamKey key;
@@ -301,17 +281,15 @@ class Teams {
   /// std::bad_alloc.
   void prepare_hierarchy(Team& team);
   [[nodiscard]] Status meet_by_hosts(Team& team);
-  /// Lets the members of a team on several hosts tell each other their cards.
+  /// Lets the members of a team on several hosts tell each other their leaders.
   [[nodiscard]] Status tell_hosts(Team& team, bool ready);
-  /// Opens the schedules of a team that all members have agreed on.
-  void open_schedules(Team& team, std::uint32_t context);
+  /// Opens the context of a team that all members have agreed on. RMA_ERR_NO_MEMORY.
+  [[nodiscard]] Status open_schedules(Team& team, std::uint32_t context);
+  /// Returns whether a team of this process has the context.
+  [[nodiscard]] bool uses_context(std::uint32_t context) const;
   static constexpr unsigned kContextIdBits = 32;  ///< of the id of an attached team
   /// Returns an id for a team whose first member is this process.
   [[nodiscard]] std::uint64_t next_id();
-  /// Returns a number for the context of a team at this process. The second function takes it back, when no
-  /// other process sends there any more.
-  [[nodiscard]] std::uint32_t draw_context();
-  void give_back_context(std::uint32_t context);
   [[nodiscard]] TeamRegistry& registry_of(int rank) const;
   /// Frees this process's memory for the team, when no other member uses it any more. Collective.
   [[nodiscard]] Status leave(Team& team);
@@ -331,7 +309,7 @@ class Teams {
   Messages* messages_ = nullptr;
   Accumulator* accumulator_ = nullptr;
   Team::Shared shared_;
-  std::optional<JobTeamTransport> agreement_transport_;  ///< used by agreement_
+  std::optional<ScheduleChannel> agreement_channel_;  ///< used by agreement_
   std::optional<Agreement> agreement_;
   std::unique_ptr<Team> world_;
   rma_team_t world_handle_ = nullptr;  ///< a copy of world_'s handle, for find()
@@ -339,10 +317,8 @@ class Teams {
   mutable RankSet listed_;
   std::atomic<std::uint64_t> made_ = 0;  ///< number of teams whose first member this process was
   mutable std::shared_mutex mutex_;      ///< guards the members below
-  std::uint32_t next_context_ = JobTeamTransport::kFirstDrawn;
-  std::vector<std::uint32_t> free_contexts_;
-  std::size_t met_blocks_ = 0;       ///< blocks that this process has made in meet() and not freed
-  std::vector<TeamBlock*> retired_;  ///< those of them that this process does not use any more
+  std::size_t met_blocks_ = 0;           ///< blocks that this process has made in meet() and not freed
+  std::vector<TeamBlock*> retired_;      ///< those of them that this process does not use any more
   std::unordered_map<rma_team_t, std::unique_ptr<Team>> teams_;  ///< all teams except the world team
 };
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "collectives/rdma/allgather_steps.hpp"
+#include "collectives/schedules/allgather_steps.hpp"
 #include "collectives/team/collectives.hpp"
 #include "collectives/team/team.hpp"
 #include "util/try.hpp"

@@ -10,15 +10,13 @@
 
 #include "collectives/members/buffers.hpp"
 #include "collectives/members/host_map.hpp"
+#include "collectives/members/internal_memory.hpp"
 #include "collectives/members/roster.hpp"
-#include "collectives/messages/point_to_point.hpp"
-#include "collectives/messages/point_to_point_exchange.hpp"
 #include "collectives/messages/team_transport.hpp"
+#include "collectives/schedules/plan_runner.hpp"
 #include "collectives/shared_memory/exchange.hpp"
 #include "collectives/shared_memory/hierarchical_exchange.hpp"
-#include "collectives/shared_memory/leader_transport.hpp"
 #include "core/job/job.hpp"
-#include "messages/messages.hpp"
 #include "util/rank_map.hpp"
 #include "util/status.hpp"
 
@@ -59,11 +57,7 @@ class HostRoster final : public Roster {
 /// hierarchy.
 class TeamHierarchy {
  public:
-  /// What a member tells the others.
-  struct Card {
-    std::int32_t leader = kNoMemory;  ///< the first member of its host, or kNoMemory
-    std::uint32_t context = 0;        ///< in which it receives the team's messages
-  };
+  /// What a member tells the others if it has no memory.
   static constexpr std::int32_t kNoMemory = -1;
 
   /// Needs all memory that a member must have to tell the others whether it has the rest. Throws
@@ -72,7 +66,7 @@ class TeamHierarchy {
   /// returns the team's failure if the team was given up
   TeamHierarchy(Job& job, RankView ranks, int member, const std::uint64_t& id,
                 std::function<Status()> given_up);
-  ~TeamHierarchy();
+  ~TeamHierarchy() = default;
   TeamHierarchy(const TeamHierarchy&) = delete;
   TeamHierarchy& operator=(const TeamHierarchy&) = delete;
 
@@ -80,21 +74,19 @@ class TeamHierarchy {
   [[nodiscard]] std::span<const int> mates() const { return mates_; }
   [[nodiscard]] bool alone() const { return mates_.size() == 1; }
   [[nodiscard]] const Roster& roster() const { return roster_; }
-  /// Returns the room for the cards of all members.
-  [[nodiscard]] std::span<Card> cards() { return cards_; }
-  /// Returns this member's card, if it has all memory.
-  [[nodiscard]] Card card(std::uint32_t context) const { return {.leader = leader_, .context = context}; }
+  /// Returns the room for what all members tell: the first member of each one's host, or kNoMemory.
+  [[nodiscard]] std::span<std::int32_t> leaders() { return leaders_; }
+  /// Returns the first member of this host.
+  [[nodiscard]] std::int32_t leader() const { return leader_; }
 
   /// Takes the memory that this member needs. RMA_ERR_NO_MEMORY, or throws std::bad_alloc.
-  /// @param messages  carries messages between leaders in `context`, which has one number at all members;
-  /// null if
-  ///                  open() gets a transport
-  [[nodiscard]] Status provide(Messages* messages, std::uint32_t context);
+  [[nodiscard]] Status provide();
   /// Lets the members of this host meet in `block`. Throws std::bad_alloc.
   void meet_in(TeamBlock& block, const HostMemory& host, ScratchPool& scratch);
-  /// Decides by the cards of all members whether they use a hierarchy, and opens it if they do.
-  /// @param team  reaches all members, by member; null if provide() got the messages
-  [[nodiscard]] bool open(TeamTransport* team);
+  /// Decides by leaders() whether the members use a hierarchy, and opens it if they do.
+  /// @param team     reaches all members, by member
+  /// @param scratch  that of the team's PlanRunner, which is not used at the same time
+  [[nodiscard]] bool open(TeamTransport& team, std::byte* scratch);
 
   [[nodiscard]] Status run(const rma_collective_t& collective, bool& done) {
     return exchange_->run(collective, done);
@@ -102,20 +94,16 @@ class TeamHierarchy {
 
  private:
   Job& job_;
-  const RankView ranks_;
   const int member_;
   std::int32_t leader_ = 0;
   HostMap hosts_;
   std::vector<int> mates_;
-  std::vector<Card> cards_;
+  std::vector<std::int32_t> leaders_;  ///< by member
   HostRoster roster_;
   std::optional<TeamBuffers> buffers_;
   std::optional<Exchange> within_;
-  std::optional<JobTeamTransport> own_transport_;
-  std::optional<LeaderTransport> leaders_;
-  std::optional<PointToPoint> p2p_;
-  std::optional<PointToPointExchange> between_;
-  std::byte* scratch_ = nullptr;  ///< that of exchange_, and behind it that of between_
+  std::optional<PlanRunner> between_;
+  InternalMemory scratch_;  ///< that of exchange_
   std::optional<HierarchicalExchange> exchange_;
 };
 

@@ -1,6 +1,7 @@
 // How the members of a new team find each other and agree on it.
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <memory>
@@ -76,67 +77,52 @@ Result<Team*> Teams::join(std::span<const int> ranks, const TeamOrigin& origin) 
   const TeamKey key = TeamKey::of(ranks, origin);
   const Turns::Turn turn(turns_, key);
   if (meet_in_memory(ranks)) return join_in_memory(key, ranks, member);
-  return join_by_p2p(key, ranks, member);
+  return join_by_messages(key, ranks, member);
 }
 
-Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks, int member) {
+Result<Team*> Teams::join_by_messages(const TeamKey& key, std::span<const int> ranks, int member) {
   const auto members = static_cast<int>(ranks.size());
   // Makes the whole team before it meets the others. A member that has no memory for it tells them.
   Team* team = nullptr;
-  auto memory = unless_exhausted([&]() -> Result<std::byte*> {
-    const std::uint32_t context = draw_context();
-    Undo give_back([&] { give_back_context(context); });
-    auto block = job_.memory().allocator().allocate(MemoryKind::internal, PointToPointExchange::kScratch,
-                                                    kBlockAlignment);
-    if (!block.ok()) return block;
-    Undo free_block(
-        [&] { static_cast<void>(job_.memory().allocator().free(MemoryKind::internal, block.value()).ok()); });
-    std::vector<int> list(ranks.begin(), ranks.end());
-    auto p2p =
-        std::make_unique<Team::PointToPointState>(job_, *messages_, list, member, context, block.value());
-    const std::uint32_t drawn = member == 0 ? contexts_.draw() : 0;
-    Undo undraw([&] {
-      if (drawn != 0) contexts_.give_back(drawn);
-    });
-    team = add(std::unique_ptr<Team>(new Team(job_, shared_, std::move(list), member, 0, std::move(p2p))));
-    team->drawn_ = drawn;
-    prepare_hierarchy(*team);
-    undraw.dismiss();
-    free_block.dismiss();
-    give_back.dismiss();
-    return block;
+  std::uint32_t drawn = 0;
+  Status made = unless_exhausted([&]() -> Status {
+    std::unique_ptr<Team> own(
+        new Team(job_, shared_, std::vector<int>(ranks.begin(), ranks.end()), member, 0));
+    RMA_TRY(own->prepare_messages());
+    prepare_hierarchy(*own);
+    if (member == 0) {
+      drawn = contexts_.draw();
+      if (drawn == 0) return Team::no_channel();
+    }
+    own->drawn_ = drawn;
+    team = add(std::move(own));
+    return {};
   });
   Agreement::Card card;
-  if (memory.ok()) {
-    card.context = team->p2p_->transport.context();
-    card.schedules = team->drawn_;
-  } else {
-    card.failure = FailureWord{.code = memory.status().code(), .rank = job_.rank()}.word();
-  }
+  if (!made.ok()) card.failure = FailureWord{.code = made.code(), .rank = job_.rank()}.word();
+  card.context = drawn;
   if (member == 0) card.id = next_id();
-  const Agreement::Outcome outcome = agreement_->reach(key, ranks, member, card);
-  if (!memory.ok()) {
-    return std::move(memory).status().within(text("the memory of a team of {} ranks", members));
+  Agreement::Outcome outcome = agreement_->reach(key, ranks, member, card);
+  // Each member that knows the context opens it, and all agree once more, whatever they have found: members
+  // may have seen different failures. So if a member has the team, all know the context, and one that finds
+  // another lost can tell the others.
+  Status opened;
+  if (outcome.failure.ok()) {
+    opened = open_schedules(*team, outcome.context);
+    if (!opened.ok()) outcome.failure = {.code = opened.code(), .rank = job_.rank()};
   }
-  JobTeamTransport& transport = team->p2p_->transport;
-  for (const auto& [partner, context] : outcome.contexts) transport.place(partner, context);
+  outcome.failure = agreement_->reach(key, ranks, member, {.failure = outcome.failure.word()}).failure;
   if (outcome.failure.ok()) {
     team->id_ = outcome.id;
-    open_schedules(*team, outcome.schedules);
     return team;
   }
-  if (outcome.failure.code == RMA_ERR_NO_MEMORY) {
-    give_back_context(transport.context());
-    if (team->drawn_ != 0) contexts_.give_back(team->drawn_);
-  } else {
-    // Members that have finished without a failure may use the team. They are told, and may have sent to this
-    // member until then, so its context is not used again.
-    for (const auto& [partner, context] : outcome.contexts) {
-      if (context != 0) transport.revoke(partner);
-    }
-  }
-  static_cast<void>(job_.memory().allocator().free(MemoryKind::internal, memory.value()).ok());
+  if (drawn != 0 && outcome.failure.code == RMA_ERR_NO_MEMORY) contexts_.give_back(drawn);
+  if (!made.ok()) return std::move(made).within(text("the memory of a team of {} ranks", members));
+  // After a loss, members that have finished without a failure may use the team. They are told, and the
+  // context is not used again.
+  if (outcome.failure.code != RMA_ERR_NO_MEMORY && team->channel_ != nullptr) team->channel_->fail();
   remove(team);
+  if (!opened.ok()) return std::move(opened).within(text("the memory of a team of {} ranks", members));
   if (outcome.failure.code != RMA_ERR_NO_MEMORY) {
     return Status(outcome.failure.code, text("rank {} lost a rank of the team of {} that was to be made",
                                              outcome.failure.rank, members));
@@ -144,23 +130,24 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
   return Status(RMA_ERR_NO_MEMORY,
                 text("rank {} has no room for the {} bytes that each of a team of {} ranks needs; raise "
                      "RMA_HEAP_SIZE",
-                     outcome.failure.rank, PointToPointExchange::kScratch, members));
+                     outcome.failure.rank, PlanRunner::kScratch, members));
 }
 
-void Teams::open_schedules(Team& team, std::uint32_t context) {
-  const bool open = unless_exhausted([&]() -> Status {
-                      team.open_schedules(job_, *messages_, *schedules_, *accumulator_, context);
-                      return {};
-                    }).ok();
-  if (open || context == 0) return;
-  // The other members are told, because their schedules would wait for this one.
-  for (const int rank : team.ranks()) {
-    if (rank == job_.rank()) continue;
-    static_cast<void>(unless_exhausted([&]() -> Status {
-                        messages_->revoke(rank, context);
-                        return {};
-                      }).ok());
-  }
+Status Teams::open_schedules(Team& team, std::uint32_t context) {
+  // Another thread of this process may still be leaving the last team with this number (PlanRunner::part),
+  // and the first members of both have left it.
+  while (uses_context(context)) sched_yield();
+  return unless_exhausted([&]() -> Status {
+    team.open_schedules(job_, *messages_, *schedules_, *accumulator_, context);
+    return {};
+  });
+}
+
+bool Teams::uses_context(std::uint32_t context) const {
+  const std::shared_lock guard(mutex_);
+  return std::ranges::any_of(teams_, [context](const auto& each) {
+    return each.second->channel_ != nullptr && each.second->channel_->context() == context;
+  });
 }
 
 Result<Team*> Teams::attach(std::span<const int> ranks, std::uint32_t context) {
@@ -184,23 +171,6 @@ std::uint64_t Teams::next_id() {
   constexpr unsigned kNumberBits = 40;
   const std::uint64_t number = made_.fetch_add(1, std::memory_order_relaxed) + 1;
   return static_cast<std::uint64_t>(job_.rank()) << kNumberBits | number;
-}
-
-std::uint32_t Teams::draw_context() {
-  const std::unique_lock guard(mutex_);
-  if (free_contexts_.empty()) {
-    // Makes room for all numbers that may come back, so that none needs memory then.
-    free_contexts_.reserve(next_context_ + 1 - JobTeamTransport::kFirstDrawn);
-    return next_context_++;
-  }
-  const std::uint32_t context = free_contexts_.back();
-  free_contexts_.pop_back();
-  return context;
-}
-
-void Teams::give_back_context(std::uint32_t context) {
-  const std::unique_lock guard(mutex_);
-  free_contexts_.push_back(context);
 }
 
 TeamRegistry::Describe Teams::described(const Meeting& meeting) const {
@@ -386,9 +356,10 @@ void Teams::prepare_hierarchy(Team& team) {
 
 Status Teams::meet_by_hosts(Team& team) {
   TeamHierarchy& hierarchy = *team.hierarchy_;
-  const bool p2p = team.p2p_ != nullptr;
-  Status ready = unless_exhausted(
-      [&] { return hierarchy.provide(p2p ? nullptr : messages_, p2p ? 0 : team.channel_->context()); });
+  Status ready = unless_exhausted([&]() -> Status {
+    RMA_TRY(team.prepare_messages());
+    return hierarchy.provide();
+  });
   if (!hierarchy.alone()) {
     // Teams that are split have no such number.
     constexpr std::uint64_t kWithinHost = ~std::uint64_t{0};
@@ -409,35 +380,24 @@ Status Teams::meet_by_hosts(Team& team) {
   if (ready.ok() || ready.code() == RMA_ERR_NO_MEMORY) {
     told = tell_hosts(team, ready.ok());
   } else {
-    team.give_up();
+    team.channel_->fail();
     told = std::move(ready);
   }
-  if (told.ok() && hierarchy.open(p2p ? &team.p2p_->transport : nullptr)) return {};
+  if (told.ok() && hierarchy.open(*team.channel_, team.scratch_.get())) return {};
   retire(team);
   team.hierarchy_.reset();
   return told;
 }
 
 Status Teams::tell_hosts(Team& team, bool ready) {
-  const std::span<TeamHierarchy::Card> cards = team.hierarchy_->cards();
-  const std::uint32_t context = team.p2p_ != nullptr ? team.p2p_->transport.context() : 0;
-  TeamHierarchy::Card mine = team.hierarchy_->card(context);
-  if (!ready) mine.leader = TeamHierarchy::kNoMemory;
-  if (team.p2p_ == nullptr) {
-    rma_collective_t collective = {};
-    collective.kind = RMA_COLLECTIVE_ALLGATHER;
-    collective.dst = cards.data();
-    collective.src = &mine;
-    collective.bytes = sizeof mine;
-    return schedules_->run(team.channel_, collective);
-  }
-  Status told = team.p2p_->exchange.allgather(cards.data(), &mine, sizeof mine);
-  if (!told.ok()) return told;
-  for (int member = 0; member < team.size(); ++member) {
-    team.p2p_->transport.place(member, cards[static_cast<std::size_t>(member)].context);
-  }
-  team.contexts_known_ = true;
-  return {};
+  const std::int32_t mine = ready ? team.hierarchy_->leader() : TeamHierarchy::kNoMemory;
+  rma_collective_t collective = {};
+  collective.kind = RMA_COLLECTIVE_ALLGATHER;
+  collective.dst = team.hierarchy_->leaders().data();
+  collective.src = &mine;
+  collective.bytes = sizeof mine;
+  // Needs no scratch, which this member may lack.
+  return PlanRunner(*team.channel_, team.rank(), team.size(), nullptr).run(collective);
 }
 
 }  // namespace rma

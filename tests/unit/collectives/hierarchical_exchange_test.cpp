@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "collectives/members/reduce.hpp"
-#include "collectives/shared_memory/leader_transport.hpp"
 #include "ends_waiting.hpp"
 #include "thread_team_transport.hpp"
 #include "threads.hpp"
@@ -63,8 +62,7 @@ class Mates final : public Roster {
   Mates(const ThreadRoster& team, std::vector<int> members, ThreadTeamTransport& transport)
       : team_(team), members_(std::move(members)), transport_(transport) {}
   [[nodiscard]] bool ended(int place) const override {
-    return team_.ended(members_[static_cast<std::size_t>(place)]) ||
-           transport_.revoker() != TeamTransport::kNobody;
+    return team_.ended(members_[static_cast<std::size_t>(place)]) || transport_.revoker() != Network::kNobody;
   }
   [[nodiscard]] Status lost(int /*place*/) const override { return {RMA_ERR_PEER_LOST, "lost"}; }
 
@@ -119,8 +117,7 @@ class Member {
         roster_(world.roster, mates_, transport_),
         buffers_(world.hosts.of[static_cast<std::size_t>(me)] != world.hosts.without_scratch),
         map_(world.hosts.members()),
-        leaders_(transport_, map_),
-        scratch_(HierarchicalExchange::kScratch + PointToPointExchange::kScratch),
+        scratch_(HierarchicalExchange::kScratch + PlanRunner::kScratch),
         exchange_(map_, me, scratch_.data()) {
     EXPECT_TRUE(map_.fill([&](int member) { return world.hosts.leader(member); }));
     const int leader = mates_.front();
@@ -130,21 +127,17 @@ class Member {
       within_.emplace(**world.blocks[static_cast<std::size_t>(leader)], place, policy, buffers_, roster_);
     }
     if (leader == me) {
-      p2p_.emplace(map_.host_of(me), map_.hosts(), me, leaders_);
-      between_.emplace(*p2p_, scratch_.data() + HierarchicalExchange::kScratch);
+      between_.emplace(transport_, map_.host_of(me), map_.hosts(),
+                       scratch_.data() + HierarchicalExchange::kScratch, &map_);
     }
     exchange_.open(within_ ? &*within_ : nullptr, between_ ? &*between_ : nullptr);
   }
 
   /// Gives the team up if the operation fails, as Team does.
   [[nodiscard]] Status run(const rma_collective_t& collective, bool& done) {
-    Status status = transport_.revoker() == TeamTransport::kNobody ? exchange_.run(collective, done)
-                                                                   : Status(RMA_ERR_PEER_LOST, "given up");
-    if (status.ok()) return status;
-    for (int other = 0; other < map_.members(); ++other) {
-      if (other != me_) transport_.revoke(other);
-    }
-    return status;
+    Status status = transport_.usable();
+    if (status.ok()) status = exchange_.run(collective, done);
+    return status.ok() ? std::move(status) : transport_.give_up(std::move(status), me_);
   }
   [[nodiscard]] const HostMap& map() const { return map_; }
 
@@ -155,11 +148,9 @@ class Member {
   const Mates roster_;
   const PrivateBuffers buffers_;
   HostMap map_;
-  LeaderTransport leaders_;
   std::vector<std::byte> scratch_;
   std::optional<Exchange> within_;
-  std::optional<PointToPoint> p2p_;
-  std::optional<PointToPointExchange> between_;
+  std::optional<PlanRunner> between_;
   HierarchicalExchange exchange_;
 };
 

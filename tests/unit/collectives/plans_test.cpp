@@ -20,7 +20,7 @@ TEST_P(Plans, NoMemberLeavesABarrierBeforeAllHaveCome) {
 }
 
 TEST_P(Plans, Broadcast) {
-  for (const std::size_t size : {0U, 1U, 1000U, 262144U, 300001U}) {
+  for (const std::size_t size : {0U, 1U, 1000U, 262144U, 300001U, 1'600'000U}) {
     const int root = static_cast<int>(random() % n());
     auto buffers = of_each(size);
     const std::vector<std::byte> expected = buffers[static_cast<std::size_t>(root)];

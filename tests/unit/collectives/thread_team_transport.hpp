@@ -24,7 +24,9 @@ class Network {
  public:
   static constexpr std::size_t kEager = 64;
 
-  explicit Network(int members) : revokers_(static_cast<std::size_t>(members), TeamTransport::kNobody) {}
+  static constexpr int kNobody = -1;
+
+  explicit Network(int members) : revokers_(static_cast<std::size_t>(members), kNobody) {}
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
@@ -41,7 +43,7 @@ class Network {
   /// Returns the number of messages and of revocations that nobody has received.
   [[nodiscard]] std::size_t left(int member) {
     const std::lock_guard guard(lock_);
-    std::size_t count = revokers_[static_cast<std::size_t>(member)] == TeamTransport::kNobody ? 0 : 1;
+    std::size_t count = revokers_[static_cast<std::size_t>(member)] == kNobody ? 0 : 1;
     for (const auto& [way, queue] : queues_) count += way.second == member ? queue.size() : 0;
     return count;
   }
@@ -128,7 +130,9 @@ class ThreadTeamTransport final : public TeamTransport {
                            [&](const auto& one) { return tag == kAnyTag || one.tag == tag; });
       return found != queue.end();
     };
-    const auto revoked = [&] { return network_.revokers_[static_cast<std::size_t>(me_)] != kNobody; };
+    const auto revoked = [&] {
+      return network_.revokers_[static_cast<std::size_t>(me_)] != Network::kNobody;
+    };
     network_.changed_.wait(guard, [&] { return here() || network_.lost_.contains(member) || revoked(); });
     if (!here()) return network_.lost_.contains(member) ? Network::lost_member(member) : revoked_here(member);
     if (found->bytes != bytes) return {RMA_ERR_TRUNCATED, "a message of another size"};
@@ -140,15 +144,22 @@ class ThreadTeamTransport final : public TeamTransport {
     return {};
   }
 
-  void revoke(int member) override {
-    const std::lock_guard guard(network_.lock_);
-    if (network_.lost_.contains(me_)) return;
-    network_.revoked_.insert({me_, member});
-    int& first = network_.revokers_[static_cast<std::size_t>(member)];
-    if (first == kNobody) first = me_;
-    network_.changed_.notify_all();
+  [[nodiscard]] Status usable() override {
+    const int first = revoker();
+    return first == Network::kNobody ? Status() : give_up(revoked_here(first), first);
   }
-  [[nodiscard]] int revoker() override {
+  [[nodiscard]] Status give_up(Status failure, int /*member*/) override {
+    const std::lock_guard guard(network_.lock_);
+    if (network_.lost_.contains(me_)) return failure;
+    for (std::size_t member = 0; member < network_.revokers_.size(); ++member) {
+      if (static_cast<int>(member) != me_) network_.revoked_.insert({me_, static_cast<int>(member)});
+      int& first = network_.revokers_[member];
+      if (first == Network::kNobody) first = me_;
+    }
+    network_.changed_.notify_all();
+    return failure;
+  }
+  [[nodiscard]] int revoker() {
     const std::lock_guard guard(network_.lock_);
     return network_.revokers_[static_cast<std::size_t>(me_)];
   }

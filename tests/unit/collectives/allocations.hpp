@@ -1,0 +1,10 @@
+#pragma once
+
+#include <cstddef>
+
+namespace rma::testing_threads {
+
+/// How often this thread has taken memory by operator new.
+extern thread_local std::size_t allocations;
+
+}  // namespace rma::testing_threads
