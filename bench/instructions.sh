@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Counts instructions of MPI calls with 8 bytes between two processes of this host, by Callgrind: for librma, and
+# for Open MPI and MPICH if they are installed. Counts do not depend on other work of the machine.
+# bench/instructions/calls.c has the calls. A row is the number of instructions of one call, of Waitall per request:
+#   irecv-posted       its message comes later
+#   irecv-sent         its message has been sent
+#   irecv-unexpected   its message was taken in by another call
+#   waitall-posted     the arrival of the messages of posted receives, and the wait for them
+#   arrival            the arrival of the message of a posted receive, while the program calls something else
+#   start-*            MPI_Start of persistent requests
+#   barrier, allreduce of the rank that comes last
+#
+# usage: bench/instructions.sh [--build DIR] [--mpi LIST] [--json FILE] [--limits FILE]
+#   --build DIR    build folder with librma and its compiler wrapper (default build)
+#   --mpi LIST     only these, separated by commas: librma, openmpi, mpich
+#   --json FILE    write the counts as JSON too
+#   --limits FILE  fail if librma takes more than the file has for a row: lines of a name and a number
+# Exit code 77 if Valgrind is not installed, 1 if a limit is exceeded.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build=build
+chosen=librma,openmpi,mpich
+json=
+limits=
+
+usage() { sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' bench/instructions.sh; }
+fail() {
+  echo "instructions: $*" >&2
+  exit 2
+}
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    --build | --mpi | --json | --limits)
+      [ $# -ge 2 ] || fail "$1 wants a value"
+      case $1 in
+        --build) build=$2 ;;
+        --mpi) chosen=$2 ;;
+        --json) json=$2 ;;
+        --limits) limits=$2 ;;
+      esac
+      shift 2
+      ;;
+    *) fail "unknown argument '$1'; see --help" ;;
+  esac
+done
+
+if ! command -v valgrind > /dev/null || ! echo '#include <valgrind/callgrind.h>' | cc -E - &> /dev/null; then
+  echo "instructions: Valgrind is not installed"
+  exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# count NAME COMPILER LAUNCHER...: builds the program with an MPI and runs it. The counts are in $work/NAME then.
+count() {
+  local name=$1 compiler=$2
+  shift 2
+  mkdir "$work/$name"
+  "$compiler" -O2 -Wno-stringop-overflow -o "$work/$name/calls" bench/instructions/calls.c
+  head -c 4096 /dev/zero > "$work/$name/meetings"
+  timeout 300 "$@" -n 2 valgrind --tool=callgrind --collect-atstart=no \
+    --callgrind-out-file="$work/$name/out.%p" "$work/$name/calls" "$work/$name/meetings" \
+    < /dev/null > "$work/$name/log" 2>&1 || {
+    tail -n 20 "$work/$name/log" >&2
+    fail "the program failed with $name"
+  }
+}
+
+names=()
+for name in ${chosen//,/ }; do
+  case $name in
+    librma)
+      count librma "$build/bin/rma_mpicc" "$build/bin/rmarun"
+      ;;
+    openmpi)
+      command -v mpicc.openmpi > /dev/null || continue
+      OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+        count openmpi mpicc.openmpi mpirun.openmpi --oversubscribe --mca btl vader,self
+      ;;
+    mpich)
+      command -v mpicc.mpich > /dev/null || continue
+      count mpich mpicc.mpich mpirun.mpich
+      ;;
+    *) fail "--mpi $name is none of librma, openmpi and mpich" ;;
+  esac
+  names+=("$name")
+done
+[ ${#names[@]} -gt 0 ] || fail "none of $chosen is installed"
+
+python3 bench/instructions/table.py "$work" "$json" "$limits" "${names[@]}"

@@ -1,0 +1,259 @@
+// Counts the instructions of MPI calls with 8 bytes between two processes, under Callgrind.
+// bench/instructions.sh runs it and reads what Callgrind writes: one part of its output for each row, named after
+// the row and its number of calls.
+//
+// Callgrind counts only between begin() and end_row(), and only in rank 0. Before that the processes meet in a
+// mapped file, which is no communication of MPI: so a message lies where its sender has put it when the call that
+// is counted begins, and no loop that waits is counted.
+//
+// usage: calls FILE     FILE has at least 4096 zero bytes; both ranks map it
+
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <valgrind/callgrind.h>
+
+// Fewer than the 64 cells in which MPICH keeps messages between processes of a host.
+enum { kCalls = 32, kTag = 7, kOtherTag = 8 };
+
+static int rank;
+static _Atomic int* meetings;  // by rank
+static long data[2 * kCalls];
+static MPI_Request requests[2 * kCalls];
+
+// Waits until the other rank is here too.
+static void meet(void) {
+  const int mine = atomic_fetch_add(&meetings[rank], 1) + 1;
+  while (atomic_load(&meetings[1 - rank]) < mine) usleep(200);
+}
+
+static void begin(void) {
+  CALLGRIND_ZERO_STATS;
+  CALLGRIND_TOGGLE_COLLECT;
+}
+
+// Ends a row of so many calls.
+static void end_row(const char* name, int calls) {
+  CALLGRIND_TOGGLE_COLLECT;
+  char text[64];
+  snprintf(text, sizeof text, "%s=%d", name, calls);
+  CALLGRIND_DUMP_STATS_AT(text);
+}
+
+static void send_all(void) {
+  for (int i = 0; i < kCalls; ++i) MPI_Send(&data[i], 8, MPI_BYTE, 1 - rank, kTag, MPI_COMM_WORLD);
+}
+
+static void receive_all(void) {
+  for (int i = 0; i < kCalls; ++i)
+    MPI_Recv(&data[i], 8, MPI_BYTE, 1 - rank, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void post_all(void) {
+  for (int i = 0; i < kCalls; ++i)
+    MPI_Irecv(&data[i], 8, MPI_BYTE, 1 - rank, kTag, MPI_COMM_WORLD, &requests[i]);
+}
+
+// Takes in what has come. Nothing has this tag.
+static void progress(void) {
+  int found = 0;
+  for (int i = 0; i < kCalls; ++i) MPI_Iprobe(1 - rank, kOtherTag, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+}
+
+static void wait_each(void) {
+  for (int i = 0; i < kCalls; ++i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+}
+
+// ---- The rows: what rank 0 does, while rank 1 does the other function ---------------------------------------
+
+static void sends(void) {
+  begin();
+  send_all();
+  end_row("send", kCalls);
+  meet();
+  begin();
+  for (int i = 0; i < kCalls; ++i) MPI_Isend(&data[i], 8, MPI_BYTE, 1, kTag, MPI_COMM_WORLD, &requests[i]);
+  end_row("isend", kCalls);
+  begin();
+  MPI_Waitall(kCalls, requests, MPI_STATUSES_IGNORE);
+  end_row("waitall-sends", kCalls);
+  meet();
+  for (int i = 0; i < kCalls; ++i)
+    MPI_Send_init(&data[i], 8, MPI_BYTE, 1, kTag, MPI_COMM_WORLD, &requests[i]);
+  begin();
+  for (int i = 0; i < kCalls; ++i) MPI_Start(&requests[i]);
+  end_row("start-send", kCalls);
+  wait_each();
+  for (int i = 0; i < kCalls; ++i) MPI_Request_free(&requests[i]);
+  meet();
+}
+
+static void other_of_sends(void) {
+  for (int i = 0; i < 3; ++i) {
+    receive_all();
+    meet();
+  }
+}
+
+static void receives(void) {
+  meet();  // the messages are there
+  begin();
+  receive_all();
+  end_row("recv", kCalls);
+  meet();
+  begin();
+  progress();
+  end_row("iprobe-nothing", kCalls);
+
+  begin();
+  post_all();
+  end_row("irecv-posted", kCalls);
+  int done = 0;
+  begin();
+  for (int i = 0; i < kCalls; ++i) MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
+  end_row("test-nothing", kCalls);
+  meet();
+  meet();
+  begin();
+  MPI_Waitall(kCalls, requests, MPI_STATUSES_IGNORE);
+  end_row("waitall-posted", kCalls);
+
+  post_all();
+  meet();
+  meet();
+  begin();
+  progress();
+  end_row("arrival+iprobe", kCalls);
+  begin();
+  wait_each();
+  end_row("wait-complete", kCalls);
+
+  post_all();
+  meet();
+  meet();
+  progress();
+  begin();
+  for (int i = 0; i < kCalls; ++i) MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
+  end_row("test-complete", kCalls);
+
+  meet();
+  meet();
+  begin();
+  post_all();
+  end_row("irecv-sent", kCalls);
+  begin();
+  MPI_Waitall(kCalls, requests, MPI_STATUSES_IGNORE);
+  end_row("waitall-sent", kCalls);
+
+  meet();
+  meet();
+  progress();
+  int found = 0;
+  begin();
+  for (int i = 0; i < kCalls; ++i) MPI_Iprobe(1, kTag, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+  end_row("iprobe-found", kCalls);
+  begin();
+  post_all();
+  end_row("irecv-unexpected", kCalls);
+  begin();
+  MPI_Waitall(kCalls, requests, MPI_STATUSES_IGNORE);
+  end_row("waitall-unexpected", kCalls);
+
+  for (int i = 0; i < kCalls; ++i)
+    MPI_Recv_init(&data[i], 8, MPI_BYTE, 1, kTag, MPI_COMM_WORLD, &requests[i]);
+  begin();
+  for (int i = 0; i < kCalls; ++i) MPI_Start(&requests[i]);
+  end_row("start-recv", kCalls);
+  meet();
+  meet();
+  wait_each();
+  for (int i = 0; i < kCalls; ++i) MPI_Request_free(&requests[i]);
+}
+
+static void other_of_receives(void) {
+  send_all();
+  meet();
+  meet();
+  for (int i = 0; i < 6; ++i) {
+    meet();  // receives are posted, or nothing
+    send_all();
+    meet();
+  }
+}
+
+static void exchanges(void) {
+  meet();
+  begin();
+  for (int i = 0; i < kCalls; ++i)
+    MPI_Sendrecv(&data[i], 8, MPI_BYTE, 1, kTag, &data[kCalls + i], 8, MPI_BYTE, 1, kTag, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+  end_row("sendrecv", kCalls);
+  meet();
+}
+
+static void other_of_exchanges(void) {
+  send_all();
+  meet();
+  receive_all();
+  meet();
+}
+
+// The other rank has gone in first, as long before as a collective of two takes, and waits.
+static void collective(int reduces) {
+  for (int i = 0; i < kCalls; ++i) {
+    meet();
+    if (rank == 0) {
+      usleep(20000);
+      CALLGRIND_TOGGLE_COLLECT;
+    }
+    if (reduces) {
+      MPI_Allreduce(&data[0], &data[1], 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    } else {
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (rank == 0) CALLGRIND_TOGGLE_COLLECT;
+  }
+}
+
+static void collectives(int reduces) {
+  if (rank == 0) CALLGRIND_ZERO_STATS;
+  collective(reduces);
+  if (rank != 0) return;
+  CALLGRIND_TOGGLE_COLLECT;
+  end_row(reduces ? "allreduce" : "barrier", kCalls);
+}
+
+static void all(void (*counted)(void), void (*other)(void)) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  meet();
+  (rank == 0 ? counted : other)();
+  meet();
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int file = argc == 2 ? open(argv[1], O_RDWR) : -1;
+  if (file < 0) {
+    fprintf(stderr, "usage: calls FILE, on 2 ranks\n");
+    return 2;
+  }
+  meetings = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (meetings == MAP_FAILED) {
+    perror("calls: mmap");
+    return 1;
+  }
+  // Twice, because the first call of each kind opens paths and fills lists. The second round counts.
+  for (int round = 0; round < 2; ++round) {
+    all(sends, other_of_sends);
+    all(receives, other_of_receives);
+    all(exchanges, other_of_exchanges);
+    for (int reduces = 0; reduces < 2; ++reduces) collectives(reduces);
+  }
+  MPI_Finalize();
+  return 0;
+}
