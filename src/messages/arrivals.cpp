@@ -111,6 +111,7 @@ void Arrivals::look(int rank) {
 bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
   std::vector<Fetch> fetches;
   bool found = false;
+  bool any_matched = false;
   bool honest = true;
   {
     const std::unique_lock guard(ring.lock, std::try_to_lock);
@@ -144,9 +145,11 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
       }
       ring.receiver.pop(head, matched ? UnexpectedWindow::cost(head.body.size()) : 0);
       found = true;
+      any_matched = any_matched || matched;
     }
     if (found && ring.receiver.wished_for_room()) outbox_.wake(ring.sender);
   }
+  if (any_matched) operations_.wake();
   // Without the lock, because a long copy would keep other threads from this sender's next messages.
   copy(ring.sender, fetches);
   if (!honest) {
@@ -194,7 +197,10 @@ bool Arrivals::take_in_channel(const Message& message) {
                            .envelope = head->envelope,
                            .body = body};
   if (!take_in(arrival, &matched, fetches)) return false;
-  if (matched) outbox_.give_back(message.peer, UnexpectedWindow::cost(body.size()));
+  if (matched) {
+    outbox_.give_back(message.peer, UnexpectedWindow::cost(body.size()));
+    operations_.wake();
+  }
   copy(message.peer, fetches);
   return true;
 }
@@ -238,7 +244,7 @@ bool Arrivals::take_in_eager(const Arrival& arrival, bool* matched) {
   describe(receive, arrival.source, tag, arrival.body.size());
   receive.data.scatter(0, arrival.body.first(receive.wanted()));
   *matched = true;
-  operations_.end(receive, receive.status());
+  operations_.end(receive, receive.status(), false);  // our caller wakes, once for many messages
   return true;
 }
 
@@ -258,11 +264,7 @@ bool Arrivals::keep(MessageContext& context, const Arrival& arrival, std::size_t
   kept->bytes = bytes;
   kept->announcement = std::move(announcement);
   kept->costs = costs;
-  if (!data.empty()) {
-    kept->data_bytes = data.size();
-    kept->data = std::make_unique_for_overwrite<std::byte[]>(data.size());
-    std::memcpy(kept->data.get(), data.data(), data.size());
-  }
+  kept->keep(data);
   context.matcher.add(*kept);
   context.kept.fetch_add(1, std::memory_order_relaxed);
   if (counts) already.fetch_add(cost, std::memory_order_relaxed);

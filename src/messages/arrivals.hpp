@@ -75,6 +75,13 @@ class Arrivals {
     if (info != nullptr) *info = {.source = source, .tag = receive.its_tag, .bytes = receive.bytes};
     return true;
   }
+  /// Returns whether a ring from which a receive from `source` may get its message has one. The answer may be
+  /// old.
+  [[nodiscard]] bool waiting(int source) {
+    if (source == kAnySource) return inbox_.waiting();
+    const Inbox::Ring* const ring = inbox_.of(source);
+    return ring != nullptr && ring->waiting();
+  }
   /// Looks at all rings of this host once. Returns whether there was a message.
   bool poll_rings();
   /// Does the same for the rings from which `receive` may get its message. Stops with the message that it

@@ -38,8 +38,7 @@ Status Messages::probe(const Wanted& wanted, bool wait, bool* found, std::uint64
                  });
       probes_.fetch_sub(1, std::memory_order_relaxed);
     } else {
-      pending_.engine().progress();
-      arrivals_.poll_rings();
+      progress_once();
       // A program that asks again and again never sleeps, and would not learn that the rank has ended.
       if (wanted.source != kAnySource) look_for_ended_ranks();
     }
@@ -78,6 +77,7 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
     one.data = data;
     one.info = info;
     one.end.request = opened;
+    one.end.waits = request == nullptr;
     operations_.begin(data);
   });
   arrivals_.deliver(std::move(message), operation);
@@ -87,10 +87,10 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
   return status;
 }
 
-ReceiveOperation* Messages::withdraw(std::uint64_t name, rma_request_t request, int lost) {
+ReceiveOperation* Messages::withdraw(std::uint64_t name, const Issuer& issuer, int lost) {
   ReceiveOperation* withdrawn = nullptr;
   static_cast<void>(operations_.receives().with(name, [&](ReceiveOperation& one) {
-    if (one.end.request != request) return false;
+    if (one.end.request != issuer.opened || one.end.posted != issuer.posted) return false;
     const std::lock_guard guard(one.context->lock);
     if (one.links[0].queue == nullptr) return false;
     one.context->matcher.withdraw(one);
@@ -102,7 +102,12 @@ ReceiveOperation* Messages::withdraw(std::uint64_t name, rma_request_t request, 
 }
 
 void Messages::cancel_receive(rma_request_t request) {
-  ReceiveOperation* const cancelled = withdraw(pending_.requests().note(request), request, -1);
+  ReceiveOperation* const cancelled = withdraw(pending_.requests().note(request), {.opened = request}, -1);
+  if (cancelled != nullptr) operations_.end(*cancelled, RMA_ERR_CANCELED);
+}
+
+void Messages::cancel(rma_posted_recv_t& posted) {
+  ReceiveOperation* const cancelled = withdraw(posted.operation, {.posted = &posted}, -1);
   if (cancelled != nullptr) operations_.end(*cancelled, RMA_ERR_CANCELED);
 }
 

@@ -179,6 +179,7 @@ Status Messages::start_send(const MessageData& data, int rank, Envelope envelope
     one.data = data;
     one.own = own;
     one.end.request = opened;
+    one.end.waits = request == nullptr;
     operations_.begin(data);
   });
   close.dismiss();
@@ -208,44 +209,125 @@ Status Messages::finish_send(SendOperation& operation) {
 Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
                          rma_request_t* request) {
   connect_wanted();
-  return start_receive(data, wanted, info, request);
+  return start_receive(data, wanted, info, {.request = request});
+}
+
+Status Messages::post(std::span<std::byte> buffer, const Wanted& wanted, rma_posted_recv_t& posted) {
+  posted.ended = 0;
+  const Issuer issuer = {.posted = &posted};
+  const bool arrives = arrivals_.waiting(wanted.source);
+  if (arrives && receive_at_once(buffer, wanted.source, wanted.tag, wanted.context, &posted.info)) {
+    issuer.tell_complete();
+    return {};
+  }
+  MessageContext& context = contexts_.of(wanted.context);
+  if (arrives || connection_wanted() || context.matcher.has_messages() || awaits_lost(wanted.source))
+      [[unlikely]] {
+    connect_wanted();
+    return start_receive(MessageData::of(buffer), wanted, &posted.info, issuer);
+  }
+  ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& one) {
+    one.source = wanted.source;
+    one.tag = wanted.tag;
+    one.context = &context;
+    one.data.address = buffer.data();
+    one.data.bytes = buffer.size();
+    one.info = &posted.info;
+    one.end.posted = &posted;
+    one.end.waits = false;
+    operations_.begin(one.data);
+  });
+  posted.operation = operation.name;
+  return match_or_post(operation, issuer);
+}
+
+Status Messages::wait(const rma_posted_recv_t& posted) {
+  const auto ended = [&] { return rma_posted_ended(&posted) != 0; };
+  const auto describe = [&](WaitNote& note) {
+    static_cast<void>(operations_.receives().with(posted.operation, [&](const ReceiveOperation& one) {
+      rma::describe(one, note);
+      return true;
+    }));
+  };
+  while (!ended()) {
+    const ProgressEngine::Attendance attendance(pending_.engine());
+    try {
+      wait_until(ended, describe);
+    } catch (const std::bad_alloc&) {
+      // Another message found no memory. The receive has the caller's memory, so this call stays.
+      sched_yield();
+    }
+  }
+  return pending_.failure(posted.status, posted.failed_rank);
+}
+
+bool Messages::test(const rma_posted_recv_t& posted) {
+  if (rma_posted_ended(&posted) == 0) progress_once();
+  return rma_posted_ended(&posted) != 0;
+}
+
+Status Messages::open_request(rma_posted_recv_t& posted, rma_request_t* request) {
+  rma_request_t opened = RMA_REQUEST_NULL;
+  RMA_TRY(operations_.open(request, &opened));
+  pending_.requests().set_note(opened, posted.operation);
+  // The thread that ends the receive looks under the same lock whom it tells.
+  const bool changed = operations_.receives().with(posted.operation, [&](ReceiveOperation& one) {
+    if (one.end.posted != &posted) return false;
+    one.end.posted = nullptr;
+    one.end.request = opened;
+    return true;
+  });
+  if (changed) return {};
+  abandon(opened);
+  *request = RMA_REQUEST_NULL;
+  return {};
 }
 
 Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
-                               rma_request_t* request) {
+                               Issuer issuer) {
   if (awaits_lost(wanted.source)) arrivals_.poll_rings();
-  const ProgressEngine::Attendance attendance(pending_.engine(), request == nullptr);
+  const ProgressEngine::Attendance attendance(pending_.engine(), issuer.waits());
   MessageContext& context = contexts_.of(wanted.context);
   DirectReceive direct = {.context = context,
                           .source = wanted.source,
                           .tag = wanted.tag,
                           .data = data,
-                          .most = request == nullptr ? SIZE_MAX : data.bytes,
-                          .waits = request == nullptr};
-  if (receive_directly(direct, request == nullptr ? job_.wait_policy().spins : 0)) {
+                          .most = issuer.waits() ? SIZE_MAX : data.bytes,
+                          .waits = issuer.waits()};
+  if (receive_directly(direct, issuer.waits() ? job_.wait_policy().spins : 0)) {
     if (info != nullptr) *info = {.source = direct.from, .tag = direct.its_tag, .bytes = direct.bytes};
-    if (request != nullptr) *request = kCompleteRequest;
+    issuer.tell_complete();
     return direct.bytes <= data.bytes ? Status() : OperationEnds::outcome(RMA_ERR_TRUNCATED, direct.from);
   }
-  rma_request_t opened = RMA_REQUEST_NULL;
-  RMA_TRY(operations_.open(request, &opened));
-  Undo close([&] { abandon(opened); });
+  RMA_TRY(operations_.open(issuer.request, &issuer.opened));
+  Undo close([&] { abandon(issuer.opened); });
   ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& one) {
     one.source = wanted.source;
     one.tag = wanted.tag;
     one.context = &context;
     one.data = data;
     one.info = info;
-    one.end.request = opened;
+    one.end.request = issuer.opened;
+    one.end.posted = issuer.posted;
+    one.end.waits = issuer.waits();
     operations_.begin(data);
   });
   close.dismiss();
-  if (opened != RMA_REQUEST_NULL) pending_.requests().set_note(opened, operation.name);
+  if (issuer.opened != RMA_REQUEST_NULL) pending_.requests().set_note(issuer.opened, operation.name);
+  if (issuer.posted != nullptr) issuer.posted->operation = operation.name;
+  return match_or_post(operation, issuer);
+}
+
+Status Messages::match_or_post(ReceiveOperation& operation, const Issuer& issuer) {
+  // The operation may be over, and its slot another one's, when it is posted.
+  MessageContext& context = *operation.context;
   const std::uint64_t name = operation.name;
+  const int source = operation.source;
   KeptMessage* kept = nullptr;
   try {
     const std::lock_guard guard(context.lock);
-    kept = static_cast<KeptMessage*>(context.matcher.find(wanted.source, wanted.tag));
+    if (context.matcher.has_messages())
+      kept = static_cast<KeptMessage*>(context.matcher.find(source, operation.tag));
     if (kept != nullptr) {
       context.matcher.take(*kept);
     } else {
@@ -253,20 +335,20 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
     }
   } catch (const std::bad_alloc&) {
     operations_.end(operation, RMA_ERR_NO_MEMORY);
-    if (request == nullptr) operations_.receives().end(operation);
-    if (opened != RMA_REQUEST_NULL)
-      static_cast<void>(pending_.wait(opened));  // complete, so this only closes it
+    if (issuer.waits()) operations_.receives().end(operation);
+    if (issuer.opened != RMA_REQUEST_NULL)
+      static_cast<void>(pending_.wait(issuer.opened));  // complete, so this only closes it
     throw;
   }
-  if (kept != nullptr && request != nullptr) {
+  if (kept != nullptr && !issuer.waits()) {
     if (arrivals_.deliver_deferred(std::unique_ptr<KeptMessage>(kept), operation)) wake();
   } else if (kept != nullptr) {
     arrivals_.deliver(std::unique_ptr<KeptMessage>(kept), operation);
-  } else if ((awaits_lost(wanted.source) && withdraw(name, opened, lost_among(wanted.source)) != nullptr) ||
-             (context.revoked() && withdraw(name, opened, context.culprit()) != nullptr)) {
+  } else if ((awaits_lost(source) && withdraw(name, issuer, lost_among(source)) != nullptr) ||
+             (context.revoked() && withdraw(name, issuer, context.culprit()) != nullptr)) {
     operations_.end(operation, RMA_ERR_PEER_LOST);
   }
-  if (request != nullptr) return hand_over();
+  if (!issuer.waits()) return hand_over();
   Status status = wait(operation);
   operations_.receives().end(operation);
   return status;
@@ -340,6 +422,18 @@ void Messages::drop_context(std::uint32_t number, bool discards) {
 }
 
 // ---- Progress ---------------------------------------------------------------------------------------------
+
+void Messages::progress_once() {
+  const std::uint64_t looks = looks_.load(std::memory_order_relaxed) + 1;
+  looks_.store(looks, std::memory_order_relaxed);  // threads that look at the same time may count once
+  if (looks % kLookAfterPolls == 0) look_for_ended_ranks();
+  if (!all_by_ring_ || schedules_.load(std::memory_order_relaxed) || outbox_.waits() ||
+      looks % kPollsOfRings == 0) {
+    pending_.engine().progress();
+  } else {
+    arrivals_.poll_rings();
+  }
+}
 
 bool Messages::progress() {
   // A program that only tests never sleeps, and so never calls arm().

@@ -25,6 +25,9 @@
 
 namespace rma {
 
+/// A thread that waits polls the rings this often for each time that it looks everywhere.
+inline constexpr std::uint64_t kPollsOfRings = 16;
+
 /// Two-sided messages (rma/messages.h): matching, eager messages and rendezvous. Thread-safe.
 ///
 /// A short message goes *eagerly*: with its data, at once. The receiver copies them from the ring into the
@@ -82,6 +85,18 @@ class Messages final : public ProgressSource, public WaitProgress {
   [[nodiscard]] Status receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
                                rma_request_t* request);
 
+  /// Posts a receive of contiguous memory whose end is told in `posted` (rma/unchecked.h).
+  [[nodiscard]] Status post(std::span<std::byte> buffer, const Wanted& wanted, rma_posted_recv_t& posted);
+  /// Waits until such a receive has ended, and returns its outcome.
+  [[nodiscard]] Status wait(const rma_posted_recv_t& posted);
+  /// Makes progress once, and returns whether it has ended.
+  [[nodiscard]] bool test(const rma_posted_recv_t& posted);
+  /// Cancels it, unless it has matched.
+  void cancel(rma_posted_recv_t& posted);
+  /// Gives it a request, which ends instead of `posted`. Stores RMA_REQUEST_NULL if it has ended or is about
+  /// to. RMA_ERR_NO_MEMORY.
+  [[nodiscard]] Status open_request(rma_posted_recv_t& posted, rma_request_t* request);
+
   /// Returns the context with this number. Throws std::bad_alloc at the first use of a number.
   [[nodiscard]] MessageContext& context(std::uint32_t number) { return contexts_.of(number); }
   /// Says that this process uses a context no more. Messages that no receive has taken are forgotten if
@@ -117,7 +132,7 @@ class Messages final : public ProgressSource, public WaitProgress {
     return start_send(data, rank, envelope, false, &own, request, nullptr);
   }
   [[nodiscard]] Status post_receive(const MessageData& data, const Wanted& wanted, rma_request_t* request) {
-    return start_receive(data, wanted, nullptr, request);
+    return start_receive(data, wanted, nullptr, {.request = request});
   }
   /// Tells `rank` that this rank uses a context no more. `number` is what `rank` calls it. All receives that
   /// are posted there at `rank`, and its sends to this rank for which it is its own context, end with
@@ -155,6 +170,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Takes messages in until `over` is true. The thread that makes it true then calls wake().
   void take_in_until(const std::atomic<bool>& over);
   void wake() { pending_.engine().wake(); }
+  /// Says whether schedules are under way. Every call that tests takes their next steps then.
+  void schedules_go_on(bool any) { schedules_.store(any, std::memory_order_relaxed); }
   /// Takes in what has come.
   void take_in() { static_cast<void>(pending_.engine().progress()); }
 
@@ -174,6 +191,22 @@ class Messages final : public ProgressSource, public WaitProgress {
   }
 
  private:
+  /// Who is told of the end of a receive: a request, the caller's memory, or the call that waits.
+  struct Issuer {
+    rma_request_t* request = nullptr;         ///< where the call stores the request
+    rma_posted_recv_t* posted = nullptr;      ///< the memory
+    rma_request_t opened = RMA_REQUEST_NULL;  ///< the request, from open() on
+
+    [[nodiscard]] bool waits() const { return request == nullptr && posted == nullptr; }
+    /// Says that the receive of a call that does not wait is over already.
+    void tell_complete() const {
+      if (request != nullptr) *request = kCompleteRequest;
+      if (posted == nullptr) return;
+      posted->status = RMA_SUCCESS;
+      posted->ended = 1;
+    }
+  };
+
   Messages(Job& job, RemoteAccess& remote_access, Channel* channel, ProcessMemory memory, InboxBlock& block);
 
   /// Polls for messages until `condition()` is true or the time for polling is over. Returns whether it is
@@ -187,6 +220,9 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Looks into the rings for the message of a receive, and then at most `polls` times more. Returns whether
   /// it has come. If not, the receive is to be posted.
   [[nodiscard]] bool receive_directly(DirectReceive& receive, std::uint64_t polls);
+  /// Makes progress for a call that tests and returns. Where all ranks send by rings, most such calls look
+  /// only there, as threads that wait do.
+  void progress_once();
   /// Returns from a nonblocking call, whose operation the progress thread drives if there is one.
   [[nodiscard]] Status hand_over();
   /// The others of this name. At most one of `request` and `operation` is null.
@@ -195,13 +231,16 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Closes the request of an operation that could not begin. Does nothing for RMA_REQUEST_NULL.
   void abandon(rma_request_t opened);
   [[nodiscard]] Status start_receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
-                                     rma_request_t* request);
+                                     Issuer issuer);
+  /// Matches the operation of a receive with a message that was kept, or posts it. Waits for the end if the
+  /// issuer does.
+  [[nodiscard]] Status match_or_post(ReceiveOperation& operation, const Issuer& issuer);
   /// Waits for an operation without a request.
   template <typename Operation>
   [[nodiscard]] Status wait(const Operation& operation);
   /// Takes a receive that no message has matched out of the matching, and returns it: the caller ends it.
-  /// Returns null if one has, or if there is none with this name and request.
-  [[nodiscard]] ReceiveOperation* withdraw(std::uint64_t name, rma_request_t request, int lost);
+  /// Returns null if one has, or if there is none with this name and issuer.
+  [[nodiscard]] ReceiveOperation* withdraw(std::uint64_t name, const Issuer& issuer, int lost);
   void cancel_send(rma_request_t request);
 
   // These are in lost_ranks.cpp.
@@ -236,6 +275,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   bool all_by_ring_ = false;  ///< all ranks are reached by rings
   std::atomic<bool> any_lost_ = false;
   std::atomic<int> first_lost_ = -1;
+  std::atomic<bool> schedules_ = false;   ///< see schedules_go_on()
+  std::atomic<std::uint64_t> looks_ = 0;  ///< counted by progress_once()
   std::uint64_t polls_ = 0;               ///< counted by progress(), which one thread at a time calls
   std::atomic<std::int64_t> looked_ = 0;  ///< monotonic time of the last look_for_ended_ranks(), ms
   std::atomic<std::int64_t> probed_ = 0;  ///< and of the last probe_awaited_ranks()

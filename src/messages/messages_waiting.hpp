@@ -12,9 +12,6 @@
 
 namespace rma {
 
-/// A thread that waits polls the rings this often for each time that it looks everywhere.
-inline constexpr std::uint64_t kPollsOfRings = 16;
-
 // Polls without a pause would have several loads of the line under way at once. On processors that are far
 // apart these delay the sender's store by a third of the time of a message.
 template <typename Condition>

@@ -70,6 +70,7 @@ Status Schedules::start(const std::shared_ptr<const PlannedCollective>& collecti
     *request = opened;
     open_.push_back(std::move(schedule));
     count_.store(open_.size(), std::memory_order_release);
+    messages_.schedules_go_on(!open_.empty());
     return {};
   });
   if (!status.ok()) {
@@ -133,6 +134,7 @@ bool Schedules::advance_all() {
     const std::unique_ptr<Schedule> ended = std::move(open_[i]);
     open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
     count_.store(open_.size(), std::memory_order_release);
+    messages_.schedules_go_on(!open_.empty());
     if (ProgressThread* const thread = pending_.engine().progress_thread(); thread != nullptr) thread->end();
     ended->finish();
   }

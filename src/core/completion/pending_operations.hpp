@@ -96,6 +96,9 @@ class PendingOperations {
   [[nodiscard]] Status fence_all() { return failure(contexts_.current().fence_all()); }
   /// Performs fence_all() in every context. Returns the first failure.
   [[nodiscard]] Status fence_all_contexts();
+  /// Returns the outcome of an operation that has ended with `code`, with its text. `rank` is the rank that a
+  /// failure is about.
+  [[nodiscard]] Status failure(rma_status_t code, int rank) const;
 
  private:
   struct Target {
@@ -107,7 +110,6 @@ class PendingOperations {
   [[nodiscard]] Status failure(CompletionContext::Failure failed) const {
     return failed.code == RMA_SUCCESS ? Status() : failure(failed.code, failed.rank);
   }
-  [[nodiscard]] Status failure(rma_status_t code, int rank) const;
   /// Returns the text that explain() was given for an operation, or none.
   [[nodiscard]] std::string take_text(rma_request_t operation);
   [[nodiscard]] Target& target_of(int rank) { return targets_[static_cast<std::size_t>(rank)]; }

@@ -57,6 +57,13 @@ class KeyedQueues {
     return queue != nullptr ? queue->first : nullptr;
   }
 
+  /// Takes the oldest node with this key out and returns it, or null.
+  [[nodiscard]] Node* take_first(std::uint64_t key) {
+    Node* const oldest = first(key);
+    if (oldest != nullptr) remove(*oldest);
+    return oldest;
+  }
+
   /// Adds the node behind all others with this key. Throws std::bad_alloc before anything has changed.
   void add(std::uint64_t key, Node& node) {
     KeyedQueue<Node>* queue = find(key);

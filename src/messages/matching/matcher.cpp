@@ -18,7 +18,7 @@ void Matcher::post(PostedReceive& receive) {
   } else {
     receive.tag != kAnyTag ? any_source_.add(key(receive.tag), receive) : any_.add(0, receive);
   }
-  count_entries(1);
+  add_to(entries_, 1);
 }
 
 PostedReceive* Matcher::posted_for(int source, int tag) const {
@@ -31,13 +31,18 @@ PostedReceive* Matcher::posted_for(int source, int tag) const {
 }
 
 PostedReceive* Matcher::match(int source, int tag) {
+  if (any_tag_.empty() && any_source_.empty() && any_.empty()) [[likely]] {
+    PostedReceive* const exact = exact_.take_first(key(source, tag));
+    if (exact != nullptr) add_to(entries_, -1);
+    return exact;
+  }
   PostedReceive* const first = posted_for(source, tag);
   if (first != nullptr) withdraw(*first);
   return first;
 }
 
 void Matcher::withdraw(PostedReceive& receive) {
-  count_entries(-1);
+  add_to(entries_, -1);
   if (receive.source != kAnySource) {
     receive.tag != kAnyTag ? exact_.remove(receive) : any_tag_.remove(receive);
   } else {
@@ -47,7 +52,8 @@ void Matcher::withdraw(PostedReceive& receive) {
 
 void Matcher::add(UnexpectedMessage& message) {
   by_both_.add(key(message.source, message.tag), message);
-  count_entries(1);
+  add_to(entries_, 1);
+  add_to(messages_, 1);
   try {
     by_source_.add(key(message.source), message);
     by_tag_.add(key(message.tag), message);
@@ -66,7 +72,8 @@ UnexpectedMessage* Matcher::find(int source, int tag) const {
 }
 
 void Matcher::take(UnexpectedMessage& message) {
-  count_entries(-1);
+  add_to(entries_, -1);
+  add_to(messages_, -1);
   // A message that add() could not add everywhere is in some of the queues only.
   if (message.links[0].queue != nullptr) by_both_.remove(message);
   if (message.links[1].queue != nullptr) by_source_.remove(message);

@@ -38,7 +38,7 @@ struct UnexpectedMessage {
 /// that was posted first. A message that no receive fits is in four queues, so that each kind of receive
 /// finds the message that arrived first.
 ///
-/// Not thread-safe, except idle().
+/// Not thread-safe, except idle() and has_messages().
 class Matcher {
  public:
   /// Returns whether there is no receive and no message. Any thread may ask. It sees everything that was
@@ -46,6 +46,8 @@ class Matcher {
   /// of a sender that came before the one that it looks at, because the thread that reads a ring holds its
   /// lock.
   [[nodiscard]] bool idle() const { return entries_.load(std::memory_order_relaxed) == 0; }
+  /// Returns whether there is a message that has found no receive. Any thread may ask, as for idle().
+  [[nodiscard]] bool has_messages() const { return messages_.load(std::memory_order_relaxed) != 0; }
 
   /// Adds a receive for which no message has arrived. Throws std::bad_alloc before anything has changed.
   void post(PostedReceive& receive);
@@ -86,14 +88,15 @@ class Matcher {
   KeyedQueues<UnexpectedMessage, 1> by_source_;
   KeyedQueues<UnexpectedMessage, 2> by_tag_;
   KeyedQueues<UnexpectedMessage, 3> arrived_;
-  /// Changed by the thread that holds the context's lock.
-  void count_entries(int more) {
-    entries_.store(entries_.load(std::memory_order_relaxed) + static_cast<std::size_t>(more),
-                   std::memory_order_relaxed);
+  /// Adds to one of the two counts below. The caller holds the context's lock.
+  static void add_to(std::atomic<std::size_t>& entries, int more) {
+    entries.store(entries.load(std::memory_order_relaxed) + static_cast<std::size_t>(more),
+                  std::memory_order_relaxed);
   }
 
   std::uint64_t next_stamp_ = 0;
-  std::atomic<std::size_t> entries_ = 0;  ///< receives and messages
+  std::atomic<std::size_t> entries_ = 0;   ///< receives and messages
+  std::atomic<std::size_t> messages_ = 0;  ///< messages alone
 };
 
 }  // namespace rma

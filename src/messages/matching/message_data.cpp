@@ -44,6 +44,14 @@ Result<MessageData> MessageData::strided(void* start, const std::ptrdiff_t* stri
   return MessageData{.address = static_cast<std::byte*>(start), .bytes = segment};
 }
 
+void MessageData::scatter_parts(std::size_t to, std::span<const std::byte> data) const {
+  const std::byte* next = data.data();
+  visit(to, data.size(), [&](std::byte* at, std::size_t part) {
+    std::memcpy(at, next, part);
+    next += part;
+  });
+}
+
 Result<MessageData> MessageData::vector(std::span<const iovec> segments) {
   std::vector<Layout::Segment> list;
   list.reserve(segments.size());

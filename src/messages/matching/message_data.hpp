@@ -51,17 +51,14 @@ struct MessageData {
   }
   /// Copies `data` to the bytes from number `to` on.
   void scatter(std::size_t to, std::span<const std::byte> data) const {
-    if (data.empty()) return;
-    if (contiguous()) {
+    if (!contiguous()) [[unlikely]] {
+      scatter_parts(to, data);
+    } else if (!data.empty()) {
       std::memcpy(address + to, data.data(), data.size());
-      return;
     }
-    const std::byte* next = data.data();
-    visit(to, data.size(), [&](std::byte* at, std::size_t part) {
-      std::memcpy(at, next, part);
-      next += part;
-    });
   }
+  /// Does the work of scatter() for noncontiguous data.
+  void scatter_parts(std::size_t to, std::span<const std::byte> data) const;
   /// Calls visit(address, bytes) for the contiguous parts of bytes [from, from + count), in order.
   template <typename Visit>
   void visit(std::size_t from, std::size_t count, const Visit& visit) const {

@@ -14,25 +14,38 @@ Status OperationEnds::open(rma_request_t* request, rma_request_t* opened) {
   return {};
 }
 
-bool OperationEnds::finish(MessageEnd& end, const MessageData& data, rma_status_t status, int rank) {
-  if (ProgressThread* const thread = driver(data); thread != nullptr) thread->end();
-  if (end.request != RMA_REQUEST_NULL) {
-    pending_.settle(end.request, status, rank);
-    return true;
-  }
+void OperationEnds::release(MessageEnd& end, rma_status_t status, int rank) {
   end.status = status;
   end.failed_rank = rank;
   end.done.store(true, std::memory_order_release);  // last: the waiting thread now gives the slot back
   pending_.engine().wake();
-  return false;
 }
 
-void OperationEnds::end(ReceiveOperation& receive, rma_status_t status) {
-  if (finish(receive.end, receive.data, status, receive.peer)) receives_.end(receive);
+void OperationEnds::end(ReceiveOperation& receive, rma_status_t status, bool wakes) {
+  if (ProgressThread* const thread = driver(receive.data); thread != nullptr) thread->end();
+  if (receive.end.waits) return release(receive.end, status, receive.peer);
+  rma_posted_recv_t* posted = nullptr;
+  rma_request_t request = RMA_REQUEST_NULL;
+  const int rank = receive.peer;
+  receives_.end(receive, [&](const ReceiveOperation& one) {
+    posted = one.end.posted;
+    request = one.end.request;
+  });
+  if (posted == nullptr) return pending_.settle(request, status, rank);
+  posted->status = status;
+  posted->failed_rank = rank;
+  // Last: the issuer may use the memory for something else now. Pairs with rma_posted_ended().
+  __atomic_store_n(&posted->ended, 1, __ATOMIC_RELEASE);
+  if (wakes) pending_.engine().wake();
 }
 
 void OperationEnds::end(SendOperation& send, rma_status_t status) {
-  if (finish(send.end, send.data, status, send.peer)) sends_.end(send);
+  if (ProgressThread* const thread = driver(send.data); thread != nullptr) thread->end();
+  if (send.end.waits) return release(send.end, status, send.peer);
+  const rma_request_t request = send.end.request;
+  const int rank = send.peer;
+  sends_.end(send);
+  pending_.settle(request, status, rank);
 }
 
 bool OperationEnds::end_send(std::uint64_t name, int peer, rma_status_t status) {

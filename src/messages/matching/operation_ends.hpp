@@ -32,9 +32,12 @@ class OperationEnds {
   /// `request` is null. RMA_ERR_NO_MEMORY if too many are open.
   [[nodiscard]] Status open(rma_request_t* request, rma_request_t* opened);
 
-  /// Ends an operation: completes its request, or releases the thread that waits for it.
-  void end(ReceiveOperation& receive, rma_status_t status);
+  /// Ends an operation: completes its request, or releases the thread that waits for it. `wakes`: false if
+  /// the caller wakes the threads that sleep for messages later (ProgressEngine::wake).
+  void end(ReceiveOperation& receive, rma_status_t status, bool wakes = true);
   void end(SendOperation& send, rma_status_t status);
+  /// Wakes the threads that sleep for the end of an operation.
+  void wake() { pending_.engine().wake(); }
   /// Ends the send with this name, if it is still open and goes to `peer`. Returns whether it was.
   bool end_send(std::uint64_t name, int peer, rma_status_t status);
   /// Takes the claim on the end of a send. Returns false if somebody else has it.
@@ -49,8 +52,8 @@ class OperationEnds {
   [[nodiscard]] ProgressThread* driver(const MessageData& data) {
     return data.bytes > eager_ ? pending_.engine().progress_thread() : nullptr;
   }
-  /// Returns whether the operation's slot is to be given back.
-  [[nodiscard]] bool finish(MessageEnd& end, const MessageData& data, rma_status_t status, int rank);
+  /// Releases the thread whose call waits for the operation. The thread then gives the slot back.
+  void release(MessageEnd& end, rma_status_t status, int rank);
 
   PendingOperations& pending_;
   const std::size_t eager_;

@@ -40,10 +40,16 @@ class OperationPool {
     return make([](Operation& /*made*/) {});
   }
 
-  /// Ends an operation. Its name finds nothing from now on.
-  void end(Operation& operation) {
+  /// Ends an operation. Its name finds nothing from now on. Calls `see` with it before; nothing else happens
+  /// in the pool meanwhile.
+  template <typename See>
+  void end(Operation& operation, const See& see) {
     const std::lock_guard guard(lock_);
+    see(operation);
     give_back(slots_[static_cast<std::uint32_t>(operation.name)]);
+  }
+  void end(Operation& operation) {
+    end(operation, [](const Operation& /*ended*/) {});
   }
 
   /// Ends the operation of this name. Returns false if there is none.

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,7 +13,9 @@
 #include "messages/matching/matcher.hpp"
 #include "messages/matching/message_data.hpp"
 #include "messages/rings/envelope.hpp"
+#include "messages/rings/line_ring.hpp"
 #include "rma/messages.h"
+#include "rma/unchecked.h"
 #include "util/waiting/wait_note.hpp"
 
 namespace rma {
@@ -19,10 +23,13 @@ namespace rma {
 class MessageContext;
 struct WrittenPieces;
 
-/// How an operation tells its issuer that it is over. Either the issuer has a request, and the operation's
-/// slot is given back when it ends; or the issuer's call waits for `done`, and gives the slot back.
+/// How an operation tells its issuer that it is over. Either the issuer's call waits for `done`, and gives
+/// the operation's slot back; or the issuer has a request, or memory in which it looks (rma/unchecked.h), and
+/// the slot is given back when the operation ends.
 struct MessageEnd {
   rma_request_t request = RMA_REQUEST_NULL;
+  rma_posted_recv_t* posted = nullptr;  ///< changes to a request under the pool's lock: see end()
+  bool waits = true;                    ///< the issuer's call does
   rma_status_t status = RMA_SUCCESS;
   int failed_rank = -1;  ///< the rank that the failure is about
   /// Stored with release order, last. The waiting thread loads it with acquire order.
@@ -120,13 +127,25 @@ struct KeptMessage : UnexpectedMessage {
       nullptr;  ///< it may be another one by now, if a matched probe has taken the message
   std::uint32_t context_number = 0;
   std::size_t bytes = 0;  ///< size of the message
-  /// Null for an eager message. Its `start` is empty; `data` has these bytes.
+  /// Null for an eager message. Its `start` is empty; start() has these bytes.
   std::unique_ptr<Announcement> announcement = nullptr;
   std::size_t data_bytes = 0;
-  std::unique_ptr<std::byte[]> data;  // NOLINT(cppcoreguidelines-avoid-c-arrays): null without data
-  bool costs = true;                  ///< see Announcement::costs()
+  /// Data of at most so many bytes lie in `near`, so that they take no allocation of their own.
+  static constexpr std::size_t kNear = RingLine::kBody;
+  std::array<std::byte, kNear> near = {};
+  std::unique_ptr<std::byte[]> far;  // NOLINT(cppcoreguidelines-avoid-c-arrays): null for data that are near
+  bool costs = true;                 ///< see Announcement::costs()
 
-  [[nodiscard]] std::span<const std::byte> start() const { return {data.get(), data_bytes}; }
+  [[nodiscard]] std::span<const std::byte> start() const {
+    return {data_bytes > kNear ? far.get() : near.data(), data_bytes};
+  }
+  /// Keeps a copy of the data that came with the message. Throws std::bad_alloc.
+  void keep(std::span<const std::byte> data) {
+    if (data.empty()) return;
+    if (data.size() > kNear) far = std::make_unique_for_overwrite<std::byte[]>(data.size());
+    data_bytes = data.size();
+    std::memcpy(data_bytes > kNear ? far.get() : near.data(), data.data(), data_bytes);
+  }
 };
 
 /// A message that a matched probe has taken out of the matching.

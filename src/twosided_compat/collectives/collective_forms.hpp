@@ -30,7 +30,7 @@ template <typename Fill>
   RMA_TRY(fill(*call));
   auto request = std::make_unique<Request>(Request::Type::kCollective, call->comm());
   CollectiveCall& started = *call;
-  request->extra().collective = std::move(call);
+  request->become<std::unique_ptr<CollectiveOperation>>(std::move(call));
   RMA_TRY(started.start(&request->pending));
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
@@ -49,7 +49,7 @@ template <typename Fill>
     self.code = MPI_SUCCESS;
     return planned->restart(&self.pending);
   };
-  request->extra().collective = std::move(call);
+  request->become<std::unique_ptr<CollectiveOperation>>(std::move(call));
   request->active = false;
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;

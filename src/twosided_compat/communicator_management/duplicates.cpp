@@ -122,9 +122,8 @@ int comm_idup(MPI_Comm handle, MPI_Comm* made, MPI_Request* request_handle) {
     copy->remove_reference();
     return code;
   }
-  request->extra().has_ended = [duplication, self = request.get()] {
-    return duplication->has_ended(self->code);
-  };
+  request->become<Request::HasEnded>(
+      [duplication, self = request.get()] { return duplication->has_ended(self->code); });
   *made = copy->handle<MPI_Comm>();
   *request_handle = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;

@@ -48,7 +48,7 @@ inline constexpr std::uint32_t kInvitationContext = RMA_CONTEXT_LAST + 1 + kTraf
 /// messages, world_rank() and rank_of() mean its remote group.
 ///
 /// The program's handle and every pending request count as references.
-class Communicator : public ErrorHandlerOwner {
+class Communicator final : public ErrorHandlerOwner {
  public:
   /// A communicator of the program, made from `parent`. `remote` is null for an intracommunicator.
   Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context,

@@ -106,7 +106,7 @@ int begin_flush(const Owner& owner, Communicator& comm, MPI_Request* made) {
   const std::shared_ptr<SendBuffer> buffer = buffer_of(owner);
   request->ended = buffer == nullptr;
   if (buffer != nullptr) {
-    request->extra().has_ended = [buffer, last = buffer->newest()] { return buffer->is_sent(last); };
+    request->become<Request::HasEnded>([buffer, last = buffer->newest()] { return buffer->is_sent(last); });
   }
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;

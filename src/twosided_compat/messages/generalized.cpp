@@ -33,12 +33,11 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
   auto* const self = find<Communicator>(MPI_COMM_SELF);
   if (self == nullptr) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
   auto request = std::make_unique<Request>(Request::Type::kGeneralized, *self);
-  auto generalized = std::make_unique<Request::Generalized>();
-  generalized->query = query;
-  generalized->free = free;
-  generalized->cancel = cancel;
-  generalized->extra = extra;
-  request->extra().generalized = std::move(generalized);
+  auto& generalized = request->become<Request::Generalized>();
+  generalized.query = query;
+  generalized.free = free;
+  generalized.cancel = cancel;
+  generalized.extra = extra;
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
 }

@@ -26,11 +26,11 @@ int begin_exchange(Send send, int dest, int send_tag, bool copies, const Receive
                    MPI_Request* made) {
   MPI_Request handle = MPI_REQUEST_NULL;
   Communicator& comm = *send.comm;
-  auto exchange = std::make_unique<Request::Exchange>();
+  PackMemory copy;
   if (copies) {
-    exchange->copy = std::make_unique_for_overwrite<std::byte[]>(send.buffer.bytes);
-    pack(send.buffer, exchange->copy.get());
-    send.buffer = {.data = exchange->copy.get(), .bytes = send.buffer.bytes};
+    copy = std::make_unique_for_overwrite<std::byte[]>(send.buffer.bytes);
+    pack(send.buffer, copy.get());
+    send.buffer = {.data = copy.get(), .bytes = send.buffer.bytes};
   }
   if (const int code = begin_receive(receive.address, receive.count, receive.type, receive.source,
                                      receive.tag, comm.handle<MPI_Comm>(), &handle);
@@ -38,17 +38,20 @@ int begin_exchange(Send send, int dest, int send_tag, bool copies, const Receive
     return code;
   }
   auto* const request = find<Request>(handle);
-  request->extra().exchange = std::move(exchange);
+  Request::Packed received;
+  if (auto* const packed = request->as<Request::Packed>(); packed != nullptr) received = std::move(*packed);
+  auto& exchange = request->become<Request::Exchange>();
+  exchange.copy = std::move(copy);
+  exchange.received = std::move(received);
   if (dest != MPI_PROC_NULL) {
     const Peer to = peer_of(comm, dest, send_tag);
-    const int code = checked(send.buffer.is_contiguous()
-                                 ? rma_send_nb(send.buffer.data, send.buffer.bytes, to.rank, to.tag,
-                                               to.context, &request->exchange()->send)
-                                 : send_noncontiguous(Mode::kStandard, send.buffer, to,
-                                                      request->exchange()->copy, request->exchange()->send));
+    const int code = checked(
+        send.buffer.is_contiguous()
+            ? rma_send_nb(send.buffer.data, send.buffer.bytes, to.rank, to.tag, to.context, &exchange.send)
+            : send_noncontiguous(Mode::kStandard, send.buffer, to, exchange.copy, exchange.send));
     if (code != MPI_SUCCESS) {
       const std::unique_ptr<Request> given_up(request);
-      static_cast<void>(rma_cancel(request->pending));
+      request->cancel_message();
       static_cast<void>(wait_for(*request));
       return code;
     }

@@ -108,12 +108,12 @@ int imrecv(void* address, MPI_Count count, MPI_Datatype type, MPI_Message* handl
   if (comm == nullptr) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
   request->keep_datatype(type);
-  Request::Packed& packed = request->extra().packed;
+  auto& packed = request->become<Request::Packed>();
   packed.buffer = buffer;
   request->proc_null = request->ended = message == nullptr;
   if (message != nullptr) {
-    const int code =
-        checked(receive_found(buffer, message->message(), &request->info, packed.memory, request->pending));
+    const int code = checked(
+        receive_found(buffer, message->message(), &request->receive.info, packed.memory, request->pending));
     if (code != MPI_SUCCESS) return code;
   }
   *made = request.release()->handle<MPI_Request>();

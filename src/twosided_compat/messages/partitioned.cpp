@@ -57,13 +57,12 @@ MPI_Request make_request(Request::Type type, Communicator& comm, MPI_Datatype da
   auto request = std::make_unique<Request>(type, comm);
   request->keep_datatype(datatype);
   request->active = false;
-  request->extra().partitioned = std::move(operation);
+  request->become<std::shared_ptr<Partitioned>>(std::move(operation));
   request->extra().start = [](Request& self) {
     self.ended = false;
     self.code = MPI_SUCCESS;
     return self.partitioned()->start();
   };
-  request->extra().has_ended = [self = request.get()] { return self->partitioned()->has_ended(*self); };
   return request.release()->handle<MPI_Request>();
 }
 
@@ -134,8 +133,8 @@ bool Partitioned::has_ended(Request& request) {
   request.code = transfer_->code;
   request.cancelled = transfer_->cancelled;
   request.proc_null = transfer_->proc_null;
-  request.info = transfer_->info;
-  request.info.tag = tag_;
+  request.receive.info = transfer_->receive.info;
+  request.receive.info.tag = tag_;
   transfer_->active = transfer_->ended = false;
   under_way_ = false;
   ended_ = true;

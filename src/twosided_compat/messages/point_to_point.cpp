@@ -22,11 +22,21 @@ int bad_tag(int tag) { return failure(MPI_ERR_TAG, fmt::format("tag {} is negati
 
 namespace {
 
-int blocking_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                  MPI_Comm handle) {
+/// Longer messages are not sent at once, unless the program changes RMA_EAGER.
+constexpr std::size_t kMostAtOnce = 8192;
+
+/// Sends a message to a process if that needs nothing but free memory there. Returns whether it is sent.
+[[gnu::always_inline]] inline bool sent_at_once(Mode mode, const Send& send, int dest, int tag) {
+  return mode == Mode::kStandard && send.buffer.is_contiguous() && send.buffer.bytes <= kMostAtOnce &&
+         rma_try_send(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag,
+                      send.comm->context()) != 0;
+}
+
+[[gnu::always_inline]] inline int blocking_send(Mode mode, const void* address, MPI_Count count,
+                                                MPI_Datatype type, int dest, int tag, MPI_Comm handle) {
   Send send;
   RMA_TRY(find_send(address, count, type, dest, tag, handle, send));
-  if (dest == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (dest == MPI_PROC_NULL || sent_at_once(mode, send, dest, tag)) return MPI_SUCCESS;
   return checked(send_and_wait(mode, send.buffer, peer_of(*send.comm, dest, tag)));
 }
 
@@ -61,10 +71,14 @@ int start_send(Mode mode, const Send& send, int dest, int tag, Request& request)
   if (send.buffer.is_contiguous()) [[likely]]
     return issue(mode, send, dest, tag, request.pending);
   return checked(send_noncontiguous(mode, send.buffer, peer_of(*send.comm, dest, tag),
-                                    request.extra().packed.memory, request.pending));
+                                    request.become<Request::Packed>().memory, request.pending));
 }
 
-int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm, Request& request) {
+namespace {
+
+/// Does start_receive(). It is inlined into the two calls.
+[[gnu::always_inline]] inline int start(const Buffer& buffer, int source, int tag, Communicator& comm,
+                                        Request& request) {
   request.proc_null = source == MPI_PROC_NULL;
   request.ended = request.proc_null;
   request.code = MPI_SUCCESS;
@@ -73,14 +87,20 @@ int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm,
                      .tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag,
                      .context = comm.context()};
   if (buffer.is_contiguous()) [[likely]] {
-    const int code = checked(rma_recv_nb(buffer.data, buffer.bytes, from.rank, from.tag, from.context,
-                                         &request.info, &request.pending));
-    request.end_if_complete();
-    return code;
+    const rma_status_t begun =
+        rma_post_recv(buffer.data, buffer.bytes, from.rank, from.tag, from.context, &request.receive);
+    request.posted = begun == RMA_SUCCESS;
+    return checked(begun);
   }
-  Request::Packed& packed = request.extra().packed;
+  auto& packed = request.become<Request::Packed>();
   packed.buffer = buffer;
-  return checked(receive_noncontiguous(buffer, from, &request.info, packed.memory, request.pending));
+  return checked(receive_noncontiguous(buffer, from, &request.receive.info, packed.memory, request.pending));
+}
+
+}  // namespace
+
+int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm, Request& request) {
+  return start(buffer, source, tag, comm, request);
 }
 
 namespace {
@@ -103,7 +123,7 @@ int begin_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype typ
   if (!send.buffer.is_contiguous()) [[unlikely]]
     return begin_noncontiguous_send(mode, send, dest, tag, made);
   rma_request_t pending = RMA_REQUEST_COMPLETE;
-  if (dest != MPI_PROC_NULL) {
+  if (dest != MPI_PROC_NULL && !sent_at_once(mode, send, dest, tag)) {
     RMA_TRY(issue(mode, send, dest, tag, pending));
   }
   if (pending == RMA_REQUEST_COMPLETE) {
@@ -133,7 +153,7 @@ int begin_receive(void* address, MPI_Count count, MPI_Datatype type, int source,
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
   if (!buffer.is_contiguous()) [[unlikely]]
     request->keep_datatype(type);
-  RMA_TRY(start_receive(buffer, source, tag, *comm, *request));
+  RMA_TRY(start(buffer, source, tag, *comm, *request));
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
 }
@@ -177,6 +197,11 @@ int recv(void* address, MPI_Count count, MPI_Datatype type, int source, int tag,
     return MPI_SUCCESS;
   }
   rma_message_info_t info = {};
+  if (buffer.is_contiguous() && rma_try_recv(buffer.data, buffer.bytes, wanted.source, wanted.tag,
+                                             wanted.comm->context(), &info) != 0) {
+    describe_message(status, *wanted.comm, info);
+    return MPI_SUCCESS;
+  }
   const rma_status_t received = receive_and_wait(
       buffer, {.rank = wanted.source, .tag = wanted.tag, .context = wanted.comm->context()}, &info);
   if (received == RMA_SUCCESS || received == RMA_ERR_TRUNCATED) describe_message(status, *wanted.comm, info);
@@ -220,19 +245,21 @@ int sendrecv(const void* out, MPI_Count out_count, MPI_Datatype out_type, int de
              MPI_Count in_count, MPI_Datatype in_type, int source, int receive_tag, MPI_Comm handle,
              MPI_Status* status) {
   Send send;
-  if (const int code = find_send(out, out_count, out_type, dest, send_tag, handle, send);
-      code != MPI_SUCCESS) {
-    return code;
-  }
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (const int code = begin_receive(in, in_count, in_type, source, receive_tag, handle, &request);
-      code != MPI_SUCCESS) {
-    return code;
-  }
-  const int sent = blocking_send(Mode::kStandard, out, out_count, out_type, dest, send_tag, handle);
-  if (sent != MPI_SUCCESS) static_cast<void>(cancel(&request));
-  const int received = wait(&request, status);
-  return sent != MPI_SUCCESS ? sent : received;
+  Buffer buffer;
+  RMA_TRY(find_send(out, out_count, out_type, dest, send_tag, handle, send));
+  RMA_TRY(find_buffer(in, in_count, in_type, buffer));
+  RMA_TRY(check_source(*send.comm, source, receive_tag));
+  Request request(Request::Type::kReceive, *send.comm);
+  RMA_TRY(start_receive(buffer, source, receive_tag, *send.comm, request));
+  const bool is_sent = dest == MPI_PROC_NULL || sent_at_once(Mode::kStandard, send, dest, send_tag);
+  const int sent =
+      is_sent ? MPI_SUCCESS
+              : checked(send_and_wait(Mode::kStandard, send.buffer, peer_of(*send.comm, dest, send_tag)));
+  if (sent != MPI_SUCCESS) request.cancel_message();
+  RMA_TRY(wait_for(request));
+  request.describe(status);
+  if (sent != MPI_SUCCESS || request.code == MPI_SUCCESS) return sent;
+  return failure_of(*send.comm, request.code);
 }
 
 int sendrecv_replace(void* address, MPI_Count count, MPI_Datatype type, int dest, int send_tag, int source,

@@ -2,8 +2,6 @@
 
 #include "twosided_compat/messages/requests.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -17,6 +15,7 @@
 #include "twosided_compat/messages/transfer.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/objects/polled_wait.hpp"
+#include "util/statistics.hpp"
 #include "util/try.hpp"
 
 namespace rma::mpi {
@@ -39,7 +38,7 @@ Freed& freed() {
 }  // namespace
 
 void open_requests(Communicator& self) {
-  spare_requests.set_owner(::pthread_self());
+  spare_requests.set_owner(this_thread());
   sent_request = new Request(Request::Type::kSend, self);
   sent_request->ended = true;
 }
@@ -77,20 +76,47 @@ void Request::end(rma_request_t& part, rma_status_t status) {
     if (extra_ != nullptr) [[unlikely]]
       store_results(status);
   }
-  ended = awaited() == RMA_REQUEST_NULL;
+  ended = !posted && awaited() == RMA_REQUEST_NULL;
+}
+
+bool Request::open_pending() {
+  rma_request_t opened = RMA_REQUEST_NULL;
+  static_cast<void>(checked(rma_posted_request(&receive, &opened)));
+  if (opened == RMA_REQUEST_NULL) return false;
+  posted = false;
+  pending = opened;
+  return true;
 }
 
 void Request::store_results(rma_status_t status) {
-  if (extra_->collective != nullptr && status == RMA_SUCCESS) code = extra_->collective->store_results();
-  if (extra_->packed.memory != nullptr && type_ == Type::kReceive &&
+  if (const auto* const collective = as<std::unique_ptr<CollectiveOperation>>();
+      collective != nullptr && status == RMA_SUCCESS) {
+    code = (*collective)->store_results();
+  }
+  const Packed* const packed = exchange() != nullptr ? &exchange()->received : as<Packed>();
+  if (packed != nullptr && packed->memory != nullptr && type_ == Type::kReceive &&
       (status == RMA_SUCCESS || status == RMA_ERR_TRUNCATED)) {
-    unpack_received(extra_->packed.buffer, info, extra_->packed.memory);
+    unpack_received(packed->buffer, receive.info, packed->memory);
   }
 }
 
-bool Request::poll_itself() const {
-  return extra_->generalized != nullptr ? extra_->generalized->complete.load(std::memory_order_acquire)
-                                        : extra_->has_ended();
+void Request::give_up_posted() {
+  rma_posted_cancel(&receive);
+  static_cast<void>(rma_posted_wait(&receive));
+}
+
+void Request::cancel_message() {
+  if (posted) {
+    rma_posted_cancel(&receive);
+  } else {
+    static_cast<void>(rma_cancel(pending));
+  }
+}
+
+bool Request::poll_itself() {
+  if (const Generalized* const one = generalized(); one != nullptr)
+    return one->complete.load(std::memory_order_acquire);
+  return partitioned() != nullptr ? partitioned()->has_ended(*this) : (*as<HasEnded>())();
 }
 
 void Request::describe(MPI_Status* status) const {
@@ -98,7 +124,7 @@ void Request::describe(MPI_Status* status) const {
   if (proc_null) {
     describe_proc_null(status);
   } else if (type_ == Type::kReceive && !cancelled) {
-    describe_message(status, comm_, info);
+    describe_message(status, comm_, receive.info);
   } else {
     write_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     set_cancelled(*status, cancelled);
@@ -115,12 +141,17 @@ void describe_message(MPI_Status* status, const Communicator& comm, const rma_me
 }
 
 bool poll(Request& request) {
-  if (request.ended || !request.active) return true;
+  if (request.is_over()) return true;
   if (request.is_polled()) {
     request.ended = request.poll_itself();
     return request.ended;
   }
   while (!request.ended) {
+    if (request.awaits_posted()) {
+      if (rma_posted_ended(&request.receive) == 0 && rma_posted_test(&request.receive) == 0) return false;
+      request.end_posted();
+      continue;
+    }
     rma_request_t& part = request.awaited();
     int done = part == RMA_REQUEST_COMPLETE ? 1 : 0;
     const rma_status_t status = done != 0 ? RMA_SUCCESS : rma_test(&part, &done);
@@ -131,7 +162,7 @@ bool poll(Request& request) {
 }
 
 int wait_for(Request& request) {
-  if (request.ended || !request.active) return MPI_SUCCESS;
+  if (request.is_over()) return MPI_SUCCESS;
   if (request.is_polled()) {
     // Nobody wakes this thread when the operation has ended, so it makes progress and yields.
     PolledWait waiting("for a request that the program or a peer's notification ends");
@@ -142,6 +173,11 @@ int wait_for(Request& request) {
     return MPI_SUCCESS;
   }
   while (!request.ended) {
+    if (request.awaits_posted()) {
+      if (rma_posted_ended(&request.receive) == 0) static_cast<void>(rma_posted_wait(&request.receive));
+      request.end_posted();
+      continue;
+    }
     rma_request_t& part = request.awaited();
     request.end(part, part == RMA_REQUEST_COMPLETE ? RMA_SUCCESS : rma_wait(&part));
   }
@@ -172,12 +208,11 @@ int consume(MPI_Request& handle, Request& request, MPI_Status* status) {
     request.ended = false;
     if (request.staged() != nullptr) request.staged()->store();
   } else {
-    handle = MPI_REQUEST_NULL;
     if (request.generalized() != nullptr) {
       const int outcome = free_generalized(request);
       if (code == MPI_SUCCESS && outcome != MPI_SUCCESS) code = failure_of(request.owner(), outcome);
     }
-    if (&request != sent_request) delete &request;
+    forget(handle, request);
   }
   return code;
 }
@@ -190,7 +225,13 @@ int wait(MPI_Request* handle, MPI_Status* status) {
   }
   Request* request = nullptr;
   RMA_TRY(find_request(*handle, request));
-  RMA_TRY(wait_for(*request));
+  if (!request->is_over()) {
+    RMA_TRY(wait_for(*request));
+  }
+  if (status == MPI_STATUS_IGNORE && request->is_plain()) {
+    forget(*handle, *request);
+    return MPI_SUCCESS;
+  }
   return consume(*handle, *request, status);
 }
 
@@ -260,7 +301,8 @@ int cancel(MPI_Request* handle) {
   const bool is_message =
       request->type() == Request::Type::kSend || request->type() == Request::Type::kReceive;
   if (!is_message || request->exchange() != nullptr) return MPI_SUCCESS;
-  return checked(rma_cancel(request->pending));
+  request->cancel_message();
+  return MPI_SUCCESS;
 }
 
 }  // namespace rma::mpi

@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
+#include <variant>
 
 #include "mpi.h"
 #include "rma/messages.h"
 #include "rma/rma.h"
+#include "rma/unchecked.h"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/datatypes/noncontiguous.hpp"
@@ -46,7 +49,11 @@ class Request : public Object {
   }
   /// An operation on a window, whose error handler gets its failures.
   explicit Request(ErrorHandlerOwner& window);
-  ~Request() { comm_.remove_reference(); }
+  ~Request() {
+    if (posted) [[unlikely]]
+      give_up_posted();
+    comm_.remove_reference();
+  }
   /// Memory for requests comes from a list of those that were freed: a program makes and frees millions.
   [[nodiscard]] static void* operator new(std::size_t bytes) { return spare_requests.take(bytes); }
   static void operator delete(void* memory) noexcept { spare_requests.give(memory); }
@@ -61,7 +68,10 @@ class Request : public Object {
 
   /// librma's request. RMA_REQUEST_NULL if the operation has ended, or a persistent one is not active.
   rma_request_t pending = RMA_REQUEST_NULL;
-  rma_message_info_t info = {};  ///< of a receive, once it has ended
+  /// A receive of contiguous data, and the message of every receive that has ended.
+  rma_posted_recv_t receive = {};
+  /// The end of the receive is told there; it has no `pending`.
+  bool posted = false;
 
   /// Keeps a datatype of the program, which may be freed while the request needs it.
   void keep_datatype(MPI_Datatype type);
@@ -86,7 +96,13 @@ class Request : public Object {
   struct Exchange {
     rma_request_t send = RMA_REQUEST_NULL;  ///< RMA_REQUEST_NULL if the send has ended
     PackMemory copy;                        ///< a packed copy of the data to send; null if none is needed
+    Packed received;                        ///< of the receive
   };
+  /// Tells whether an operation without a librma request of its own has ended, such as MPI_Buffer_iflush.
+  using HasEnded = std::function<bool()>;
+  /// What an operation is that is more than one message of contiguous data.
+  using Operation = std::variant<std::monostate, Packed, Exchange, Generalized, HasEnded,
+                                 std::shared_ptr<Partitioned>, std::unique_ptr<CollectiveOperation>>;
   /// What sends and receives of contiguous data do not have, unless they are persistent. They are most
   /// requests, so making and freeing one of them does not touch any of this.
   struct Extra {
@@ -95,15 +111,9 @@ class Request : public Object {
     Extra(const Extra&) = delete;
     Extra& operator=(const Extra&) = delete;
 
-    Packed packed;
+    Operation operation;
     /// Starts a persistent request; empty if the request is not persistent.
     std::function<int(Request&)> start;
-    std::unique_ptr<Generalized> generalized;
-    /// Tells whether an operation without a librma request of its own has ended, such as MPI_Buffer_iflush.
-    std::function<bool()> has_ended;
-    std::shared_ptr<Partitioned> partitioned;  ///< see partitioned.hpp
-    std::unique_ptr<Exchange> exchange;
-    std::unique_ptr<CollectiveOperation> collective;
     /// Copies of Fortran's array sections. A request that is not persistent stores what has arrived as it
     /// ends.
     std::unique_ptr<StagedData> staged;
@@ -115,10 +125,24 @@ class Request : public Object {
     if (extra_ == nullptr) extra_ = std::make_unique<Extra>();
     return *extra_;
   }
-  // Return a member of the request's Extra, or null if it has none.
-  [[nodiscard]] Generalized* generalized() const { return extra_ ? extra_->generalized.get() : nullptr; }
-  [[nodiscard]] Partitioned* partitioned() const { return extra_ ? extra_->partitioned.get() : nullptr; }
-  [[nodiscard]] Exchange* exchange() const { return extra_ ? extra_->exchange.get() : nullptr; }
+  /// Says that the operation is a `Kind`, which it makes of the arguments unless it is one already.
+  template <class Kind, class... Arguments>
+  Kind& become(Arguments&&... arguments) {
+    Operation& operation = extra().operation;
+    if (Kind* const already = std::get_if<Kind>(&operation); already != nullptr) return *already;
+    return operation.emplace<Kind>(std::forward<Arguments>(arguments)...);
+  }
+  /// Returns what the operation is, or null if it is no `Kind`.
+  template <class Kind>
+  [[nodiscard]] Kind* as() const {
+    return extra_ != nullptr ? std::get_if<Kind>(&extra_->operation) : nullptr;
+  }
+  [[nodiscard]] Generalized* generalized() const { return as<Generalized>(); }
+  [[nodiscard]] Partitioned* partitioned() const {
+    const auto* const partitioned = as<std::shared_ptr<Partitioned>>();
+    return partitioned != nullptr ? partitioned->get() : nullptr;
+  }
+  [[nodiscard]] Exchange* exchange() const { return as<Exchange>(); }
   [[nodiscard]] StagedData* staged() const { return extra_ ? extra_->staged.get() : nullptr; }
 
   bool active = true;  ///< false: a persistent request that was not started, or has ended and was waited for
@@ -131,14 +155,16 @@ class Request : public Object {
 
   [[nodiscard]] bool is_persistent() const { return extra_ && extra_->start; }
   /// Returns whether only polling tells that the operation has ended, because librma has no request of it.
-  [[nodiscard]] bool is_polled() const { return extra_ && (extra_->generalized || extra_->has_ended); }
-  /// Polls such an operation. Returns whether it has ended.
-  [[nodiscard]] bool poll_itself() const;
-  /// Returns librma's request that must end before this one can: the send of an exchange comes first.
-  [[nodiscard]] rma_request_t& awaited() {
-    Exchange* const both = exchange();
-    return both != nullptr && both->send != RMA_REQUEST_NULL ? both->send : pending;
+  [[nodiscard]] bool is_polled() const {
+    return extra_ != nullptr &&
+           (generalized() != nullptr || partitioned() != nullptr || as<HasEnded>() != nullptr);
   }
+  /// Polls such an operation. Returns whether it has ended.
+  [[nodiscard]] bool poll_itself();
+  /// Returns librma's request that must end before this one can: the send of an exchange comes first.
+  [[nodiscard]] rma_request_t& awaited() { return sends() ? exchange()->send : pending; }
+  /// Returns whether it is the posted receive that must end.
+  [[nodiscard]] bool awaits_posted() const { return posted && !sends(); }
   /// Says that librma's request is over if the call that started it has ended it already.
   void end_if_complete() {
     if (pending != RMA_REQUEST_COMPLETE) return;
@@ -148,10 +174,39 @@ class Request : public Object {
   /// Records that rma_wait or rma_test has returned `status` for `part`, which was awaited(). The operation
   /// has ended when nothing else is awaited.
   void end(rma_request_t& part, rma_status_t status);
+  /// Returns whether the operation has ended or is not active, as far as that can be seen without a call.
+  [[nodiscard]] bool is_over() {
+    if (ended || !active) return true;
+    if (!posted || extra_ != nullptr || rma_posted_ended(&receive) == 0 || receive.status != RMA_SUCCESS)
+      return false;
+    posted = false;
+    ended = true;
+    return true;
+  }
+  /// Records that the posted receive has ended.
+  void end_posted() {
+    posted = false;
+    end(pending, receive.status == RMA_SUCCESS ? RMA_SUCCESS : rma_posted_wait(&receive));
+  }
+  /// Gives the posted receive a `pending`, so that it can be waited for together with other operations.
+  /// Returns false if the receive has ended meanwhile.
+  [[nodiscard]] bool open_pending();
+  /// Returns whether a wait that ignores the status has only to free the request: it is not persistent, has
+  /// ended well, and nothing follows from its end.
+  [[nodiscard]] bool is_plain() const { return ended && extra_ == nullptr && code == MPI_SUCCESS; }
+  /// Cancels the send or receive, unless it has matched.
+  void cancel_message();
   /// Writes the status of an operation that has ended. MPI_ERROR is not touched.
   void describe(MPI_Status* status) const;
 
  private:
+  /// Ends a posted receive that nobody will wait for, because of a failure: librma must not write here later.
+  [[gnu::cold]] void give_up_posted();
+  /// Returns whether the send of an exchange is under way.
+  [[nodiscard]] bool sends() const {
+    const Exchange* const both = exchange();
+    return both != nullptr && both->send != RMA_REQUEST_NULL;
+  }
   /// Moves what an operation with an Extra has brought to where the program wants it.
   void store_results(rma_status_t status);
 
@@ -163,6 +218,11 @@ class Request : public Object {
 /// The request of every send that was over when it was issued, while MPI is initialised. Many handles may
 /// name it, so nothing changes it or frees it.
 inline constinit Request* sent_request = nullptr;
+/// Frees a request that has ended, and makes its handle null.
+inline void forget(MPI_Request& handle, Request& request) {
+  handle = MPI_REQUEST_NULL;
+  if (&request != sent_request) delete &request;
+}
 /// Make and end the objects above. Called by MPI_Init and MPI_Finalize.
 void open_requests(Communicator& self);
 void close_requests();

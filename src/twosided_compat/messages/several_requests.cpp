@@ -96,11 +96,11 @@ int wait_for_any(int count, const MPI_Request* handles) {
     bool any = false;
     if (const int index = find_ended(count, handles, any); index >= 0 || !any) return index;
     std::vector<rma_request_t> pending(static_cast<std::size_t>(count), RMA_REQUEST_NULL);
-    bool polled = false;
+    bool polled = false;  // nobody but find_ended() tells that one of them has ended
     for (int i = 0; i < count; ++i) {
       Request* const request = active(handles[i]);
       if (request == nullptr) continue;
-      polled = polled || request->is_polled();
+      polled = polled || request->is_polled() || (request->awaits_posted() && !request->open_pending());
       pending[static_cast<std::size_t>(i)] = request->awaited();
     }
     if (polled) {
@@ -124,12 +124,12 @@ int waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
   int result = MPI_SUCCESS;
   for (int i = 0; i < count; ++i) {
     Request* const request = found_request(handles[i]);
-    if (request == sent_request && statuses == MPI_STATUSES_IGNORE) {  // the sends of most programs
-      handles[i] = MPI_REQUEST_NULL;
-      continue;
-    }
-    if (request != nullptr && !request->ended && request->active) {
+    if (request != nullptr && !request->is_over()) {
       RMA_TRY(wait_for(*request));
+    }
+    if (statuses == MPI_STATUSES_IGNORE && request != nullptr && request->is_plain()) {
+      forget(handles[i], *request);
+      continue;
     }
     consume_one(handles[i], request, at(statuses, i), result);
   }

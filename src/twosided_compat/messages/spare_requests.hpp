@@ -1,11 +1,13 @@
 #pragma once
 
-#include <pthread.h>
 #include <sched.h>
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <new>
+
+#include "util/statistics.hpp"
 
 namespace rma::mpi {
 
@@ -20,8 +22,8 @@ class SpareRequests {
   /// The owner's list never has more than this.
   static constexpr std::size_t kMostOwn = 1024;
 
-  /// Sets the owner. Nobody uses the lists meanwhile: the caller initialises MPI.
-  void set_owner(pthread_t thread) { owner_.store(thread, std::memory_order_relaxed); }
+  /// Sets the owner, by its this_thread(). Nobody uses the lists meanwhile: the caller initialises MPI.
+  void set_owner(std::uintptr_t thread) { owner_.store(thread, std::memory_order_relaxed); }
 
   [[nodiscard]] void* take(std::size_t bytes) {
     if (is_owner() && own_ != nullptr) {
@@ -65,9 +67,7 @@ class SpareRequests {
   };
 
   // Relaxed: only the owner finds its own number there, and it is the one that reads and writes the list.
-  [[nodiscard]] bool is_owner() const {
-    return ::pthread_equal(owner_.load(std::memory_order_relaxed), ::pthread_self()) != 0;
-  }
+  [[nodiscard]] bool is_owner() const { return owner_.load(std::memory_order_relaxed) == this_thread(); }
   static void* pop(Spare*& list) {
     Spare* const spare = list;
     list = spare->next;
@@ -79,7 +79,7 @@ class SpareRequests {
     list = spare;
   }
 
-  std::atomic<pthread_t> owner_ = pthread_t{};
+  std::atomic<std::uintptr_t> owner_ = 0;
   Spare* own_ = nullptr;  // of the owner
   std::size_t owns_ = 0;  // the length of that list
   std::atomic<bool> held_ = false;

@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <pthread.h>
-
 #include <cstddef>
 #include <deque>
 #include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "util/statistics.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::size_t kBytes = 64;
 
 TEST(SpareRequests, TheOwnerGetsBackWhatItGave) {
   SpareRequests spares;
-  spares.set_owner(::pthread_self());
+  spares.set_owner(this_thread());
   void* const one = spares.take(kBytes);
   void* const other = spares.take(kBytes);
   EXPECT_NE(one, other);
@@ -33,7 +33,7 @@ TEST(SpareRequests, TheOwnerGetsBackWhatItGave) {
 TEST(SpareRequests, MemoryGoesRoundBetweenTheOwnerAndOtherThreads) {
   constexpr std::size_t kAtOnce = 2 * SpareRequests::kMostOwn;
   SpareRequests spares;
-  spares.set_owner(::pthread_self());
+  spares.set_owner(this_thread());
   std::set<void*> known;
   for (int round = 0; round < 6; ++round) {
     std::vector<void*> taken(kAtOnce);
@@ -61,7 +61,7 @@ TEST(SpareRequests, ThreadsThatTakeAndGiveAtOnceNeverGetTheSameMemory) {
   constexpr int kThreads = 4;
   constexpr int kSteps = 5000;
   SpareRequests spares;
-  spares.set_owner(::pthread_self());
+  spares.set_owner(this_thread());
   std::mutex lock;
   std::deque<int*> shared;  // each block holds a number of the thread that took it
   std::set<void*> known;

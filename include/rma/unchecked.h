@@ -1,0 +1,64 @@
+/**
+ * @file unchecked.h
+ * Short ways of rma/messages.h for libraries over this one, such as one for MPI, that check the arguments of
+ * their callers themselves and have objects of their own for requests. Programs need none of them.
+ *
+ * These functions check no argument. The caller is between rma_init and rma_finalize. Ranks are ranks of the
+ * job, tags are 0 or greater, buffers of more than 0 bytes are not null; wildcards are as in messages.h.
+ */
+#ifndef RMA_UNCHECKED_H
+#define RMA_UNCHECKED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rma/messages.h"
+#include "rma/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Sends a message if that needs nothing but a free place in the memory that `rank` reads. Returns 1 if the
+ *  message is sent, and 0 if nothing was done: the caller then calls rma_send or rma_send_nb. */
+int rma_try_send(const void* src, size_t bytes, int rank, int tag, uint32_t context);
+
+/** Receives a message if it is the next one that `source` has sent, is there already, and fits the buffer.
+ *  Returns 1 if the message is received, and 0 if nothing was done: the caller then calls another receive.
+ *  `source` may be RMA_ANY_SOURCE, for which this returns 0. `info` may be null. */
+int rma_try_recv(void* dst, size_t bytes, int source, int tag, uint32_t context, rma_message_info_t* info);
+
+/** A receive whose end is told in the caller's memory. The memory stays in place until then. */
+typedef struct rma_posted_recv {
+  rma_message_info_t info; /**< the message, from the end on */
+  uint64_t operation;      /**< the library's name of the receive */
+  rma_status_t status;     /**< from the end on */
+  int failed_rank;         /**< the rank that a failure is about */
+  int ended;               /**< see rma_posted_ended */
+} rma_posted_recv_t;
+
+/** Posts a receive of contiguous memory. The members of `*posted` need no values. If this fails, the receive
+ *  does not exist. Returns RMA_ERR_NO_MEMORY. */
+rma_status_t rma_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
+                           rma_posted_recv_t* posted);
+/** Returns whether the receive has ended: the buffer and the other members are valid then. Makes no progress.
+ *  The thread that ends the receive stores the word last, with release order. */
+static __inline__ int rma_posted_ended(const rma_posted_recv_t* posted) {
+  return __atomic_load_n(&posted->ended, __ATOMIC_ACQUIRE);
+}
+/** Waits until the receive has ended, and returns its outcome, as rma_wait does. */
+rma_status_t rma_posted_wait(rma_posted_recv_t* posted);
+/** Makes progress once. Returns whether the receive has ended; rma_posted_wait returns the outcome then. */
+int rma_posted_test(rma_posted_recv_t* posted);
+/** Cancels the receive, as rma_cancel does. */
+void rma_posted_cancel(rma_posted_recv_t* posted);
+/** Turns the receive into one that has a request, for rma_wait_any: `*posted` ends no more, but its info is
+ *  still filled. Stores RMA_REQUEST_NULL if the receive has ended or is about to: the caller then waits for
+ *  `*posted`. Returns RMA_ERR_NO_MEMORY. */
+rma_status_t rma_posted_request(rma_posted_recv_t* posted, rma_request_t* request);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
