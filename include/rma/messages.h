@@ -60,12 +60,6 @@ rma_status_t rma_send(const void* src, size_t bytes, int rank, int tag, uint32_t
 /** Starts an rma_send and returns. The caller may reuse `src` after it has waited for `*request`. */
 rma_status_t rma_send_nb(const void* src, size_t bytes, int rank, int tag, uint32_t context,
                          rma_request_t* request);
-/** Sends as rma_send does, but returns only after a receive has matched the message (MPI: synchronous
- * mode). */
-rma_status_t rma_ssend(const void* src, size_t bytes, int rank, int tag, uint32_t context);
-rma_status_t rma_ssend_nb(const void* src, size_t bytes, int rank, int tag, uint32_t context,
-                          rma_request_t* request);
-
 /** Receives a message into the `bytes` bytes at `dst`. Returns when it is there. `source` may be
  *  RMA_ANY_SOURCE, `tag` may be RMA_ANY_TAG. The errors are those of rma_send, and RMA_ERR_TRUNCATED. */
 rma_status_t rma_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
@@ -74,41 +68,49 @@ rma_status_t rma_recv(void* dst, size_t bytes, int source, int tag, uint32_t con
 rma_status_t rma_recv_nb(void* dst, size_t bytes, int source, int tag, uint32_t context,
                          rma_message_info_t* info, rma_request_t* request);
 
-/** These send and receive noncontiguous memory without a buffer in between where a transport can. The layouts
+/** The forms of the next. */
+#define RMA_DATA_CONTIGUOUS 0
+#define RMA_DATA_STRIDED 1
+#define RMA_DATA_VECTOR 2
+
+/** Where the data of a message lie.
+ *
+ *  Noncontiguous memory is sent and received without a buffer in between where a transport can. The layouts
  *  of the two sides are independent of each other: the message consists of the bytes in the order of the
  *  layout. It may be sent from one layout and received into another, or into contiguous memory.
  *
  *  A strided layout is counts[0] contiguous bytes, repeated counts[1] times at a distance of strides[0]
  *  bytes; all of that is repeated counts[2] times at a distance of strides[1], and so on: `levels` strides
  *  and levels + 1 counts. Strides may be negative. If any count is 0, the message is empty. A vector layout
- *  is a list of `count` segments. The caller may change the arrays of a layout when the call returns. Besides
- *  the errors of the contiguous call, these return RMA_ERR_ARGUMENT (`levels` is negative or above
- *  RMA_MAX_LEVELS) and RMA_ERR_SIZE (the layout overflows the range of addresses). */
-rma_status_t rma_send_strided(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
-                              int rank, int tag, uint32_t context);
-rma_status_t rma_send_strided_nb(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
-                                 int rank, int tag, uint32_t context, rma_request_t* request);
-rma_status_t rma_recv_strided(void* dst, const ptrdiff_t* strides, const size_t* counts, int levels,
-                              int source, int tag, uint32_t context, rma_message_info_t* info);
-rma_status_t rma_recv_strided_nb(void* dst, const ptrdiff_t* strides, const size_t* counts, int levels,
-                                 int source, int tag, uint32_t context, rma_message_info_t* info,
-                                 rma_request_t* request);
-rma_status_t rma_send_vector(const struct iovec* segments, size_t count, int rank, int tag, uint32_t context);
-rma_status_t rma_send_vector_nb(const struct iovec* segments, size_t count, int rank, int tag,
-                                uint32_t context, rma_request_t* request);
-rma_status_t rma_recv_vector(const struct iovec* segments, size_t count, int source, int tag,
-                             uint32_t context, rma_message_info_t* info);
-rma_status_t rma_recv_vector_nb(const struct iovec* segments, size_t count, int source, int tag,
-                                uint32_t context, rma_message_info_t* info, rma_request_t* request);
-/** The same for synchronous sends, which end when a receive has matched (rma_ssend). */
-rma_status_t rma_ssend_strided(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
-                               int rank, int tag, uint32_t context);
-rma_status_t rma_ssend_strided_nb(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
-                                  int rank, int tag, uint32_t context, rma_request_t* request);
-rma_status_t rma_ssend_vector(const struct iovec* segments, size_t count, int rank, int tag,
-                              uint32_t context);
-rma_status_t rma_ssend_vector_nb(const struct iovec* segments, size_t count, int rank, int tag,
-                                 uint32_t context, rma_request_t* request);
+ *  is a list of segments. The caller may change the arrays of a layout when the call returns. Besides the
+ *  errors of contiguous data, layouts give RMA_ERR_ARGUMENT (`levels` is negative or above RMA_MAX_LEVELS)
+ *  and RMA_ERR_SIZE (the layout overflows the range of addresses). */
+typedef struct rma_data {
+  int form;          /**< one of RMA_DATA_* */
+  const void* start; /**< of contiguous or strided data. Only receives write there */
+  size_t count;      /**< bytes of contiguous data, or segments of a vector */
+  int levels;        /**< this and the next two are those of a strided layout */
+  const ptrdiff_t* strides;
+  const size_t* counts;
+  const struct iovec* segments; /**< of a vector */
+} rma_data_t;
+
+/** The modes of the next calls, which may be added: a send ends only after a receive has matched the message
+ *  (MPI: synchronous mode), and the call only starts the operation. */
+#define RMA_SEND_SYNCHRONOUS 1
+#define RMA_MESSAGE_STARTS 2
+
+/** Send and receive any data. They return when the operation has ended: a send when the caller may reuse the
+ *  data, a receive when the message is there. With RMA_MESSAGE_STARTS they only start it, and it has ended
+ *  after a wait for `*request`, which is not used otherwise. rma_mrecv_data receives the message that a
+ *  matched probe has found, and makes `*message` null. Errors are those of rma_send and rma_recv, and
+ *  RMA_ERR_ARGUMENT for a form or mode that does not exist, or an invalid message. */
+rma_status_t rma_send_data(const rma_data_t* data, int rank, int tag, uint32_t context, int mode,
+                           rma_request_t* request);
+rma_status_t rma_recv_data(const rma_data_t* data, int source, int tag, uint32_t context,
+                           rma_message_info_t* info, int mode, rma_request_t* request);
+rma_status_t rma_mrecv_data(const rma_data_t* data, rma_message_t* message, rma_message_info_t* info,
+                            int mode, rma_request_t* request);
 
 /** A send or receive that the program starts again and again with the same arguments. The handle is local: it
  *  is valid in this process only, until rma_persistent_free or rma_finalize. */
@@ -139,21 +141,6 @@ rma_status_t rma_mprobe(int source, int tag, uint32_t context, rma_message_t* me
 /** Makes the test of rma_mprobe once. `*message` is null if `*found` is 0. */
 rma_status_t rma_improbe(int source, int tag, uint32_t context, int* found, rma_message_t* message,
                          rma_message_info_t* info);
-/** Receives the message that a matched probe has found, and makes `*message` null. Returns RMA_ERR_ARGUMENT
- *  for an invalid handle. */
-rma_status_t rma_mrecv(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info);
-rma_status_t rma_mrecv_nb(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info,
-                          rma_request_t* request);
-/** These receive such a message into a strided layout or a vector (rma_recv_strided, rma_recv_vector). */
-rma_status_t rma_mrecv_strided(void* dst, const ptrdiff_t* strides, const size_t* counts, int levels,
-                               rma_message_t* message, rma_message_info_t* info);
-rma_status_t rma_mrecv_strided_nb(void* dst, const ptrdiff_t* strides, const size_t* counts, int levels,
-                                  rma_message_t* message, rma_message_info_t* info, rma_request_t* request);
-rma_status_t rma_mrecv_vector(const struct iovec* segments, size_t count, rma_message_t* message,
-                              rma_message_info_t* info);
-rma_status_t rma_mrecv_vector_nb(const struct iovec* segments, size_t count, rma_message_t* message,
-                                 rma_message_info_t* info, rma_request_t* request);
-
 /** Cancels a receive that no message has matched yet, or a send that no receive has matched yet. The caller
  *  still waits for the request: it returns RMA_ERR_CANCELED if the operation was cancelled, else its own
  *  status. A send that was cancelled is never received. One whose data have left already is not cancelled,
@@ -181,6 +168,140 @@ rma_status_t rma_contexts_draw(uint32_t* number);
  *  @param count  how many these are
  *  @return RMA_ERR_ARGUMENT (null, no members, or no number that a rank of the job draws), RMA_ERR_RANK */
 rma_status_t rma_contexts_return(uint32_t number, const int* ranks, int count);
+
+/* ---- The same by name ---------------------------------------------------------------------------- */
+
+static __inline__ rma_data_t rma_contiguous_data(const void* start, size_t bytes) {
+  rma_data_t data = {RMA_DATA_CONTIGUOUS, NULL, 0, 0, NULL, NULL, NULL};
+  data.start = start;
+  data.count = bytes;
+  return data;
+}
+static __inline__ rma_data_t rma_strided_data(const void* start, const ptrdiff_t* strides,
+                                              const size_t* counts, int levels) {
+  rma_data_t data = {RMA_DATA_STRIDED, NULL, 0, 0, NULL, NULL, NULL};
+  data.start = start;
+  data.strides = strides;
+  data.counts = counts;
+  data.levels = levels;
+  return data;
+}
+static __inline__ rma_data_t rma_vector_data(const struct iovec* segments, size_t count) {
+  rma_data_t data = {RMA_DATA_VECTOR, NULL, 0, 0, NULL, NULL, NULL};
+  data.segments = segments;
+  data.count = count;
+  return data;
+}
+
+static __inline__ rma_status_t rma_send_strided(const void* src, const ptrdiff_t* strides,
+                                                const size_t* counts, int levels, int rank, int tag,
+                                                uint32_t context) {
+  const rma_data_t data = rma_strided_data(src, strides, counts, levels);
+  return rma_send_data(&data, rank, tag, context, 0, NULL);
+}
+static __inline__ rma_status_t rma_send_strided_nb(const void* src, const ptrdiff_t* strides,
+                                                   const size_t* counts, int levels, int rank, int tag,
+                                                   uint32_t context, rma_request_t* request) {
+  const rma_data_t data = rma_strided_data(src, strides, counts, levels);
+  return rma_send_data(&data, rank, tag, context, 0 | RMA_MESSAGE_STARTS, request);
+}
+static __inline__ rma_status_t rma_send_vector(const struct iovec* segments, size_t count, int rank, int tag,
+                                               uint32_t context) {
+  const rma_data_t data = rma_vector_data(segments, count);
+  return rma_send_data(&data, rank, tag, context, 0, NULL);
+}
+static __inline__ rma_status_t rma_send_vector_nb(const struct iovec* segments, size_t count, int rank,
+                                                  int tag, uint32_t context, rma_request_t* request) {
+  const rma_data_t data = rma_vector_data(segments, count);
+  return rma_send_data(&data, rank, tag, context, 0 | RMA_MESSAGE_STARTS, request);
+}
+static __inline__ rma_status_t rma_ssend(const void* src, size_t bytes, int rank, int tag, uint32_t context) {
+  const rma_data_t data = rma_contiguous_data(src, bytes);
+  return rma_send_data(&data, rank, tag, context, RMA_SEND_SYNCHRONOUS, NULL);
+}
+static __inline__ rma_status_t rma_ssend_nb(const void* src, size_t bytes, int rank, int tag,
+                                            uint32_t context, rma_request_t* request) {
+  const rma_data_t data = rma_contiguous_data(src, bytes);
+  return rma_send_data(&data, rank, tag, context, RMA_SEND_SYNCHRONOUS | RMA_MESSAGE_STARTS, request);
+}
+static __inline__ rma_status_t rma_ssend_strided(const void* src, const ptrdiff_t* strides,
+                                                 const size_t* counts, int levels, int rank, int tag,
+                                                 uint32_t context) {
+  const rma_data_t data = rma_strided_data(src, strides, counts, levels);
+  return rma_send_data(&data, rank, tag, context, RMA_SEND_SYNCHRONOUS, NULL);
+}
+static __inline__ rma_status_t rma_ssend_strided_nb(const void* src, const ptrdiff_t* strides,
+                                                    const size_t* counts, int levels, int rank, int tag,
+                                                    uint32_t context, rma_request_t* request) {
+  const rma_data_t data = rma_strided_data(src, strides, counts, levels);
+  return rma_send_data(&data, rank, tag, context, RMA_SEND_SYNCHRONOUS | RMA_MESSAGE_STARTS, request);
+}
+static __inline__ rma_status_t rma_ssend_vector(const struct iovec* segments, size_t count, int rank, int tag,
+                                                uint32_t context) {
+  const rma_data_t data = rma_vector_data(segments, count);
+  return rma_send_data(&data, rank, tag, context, RMA_SEND_SYNCHRONOUS, NULL);
+}
+static __inline__ rma_status_t rma_ssend_vector_nb(const struct iovec* segments, size_t count, int rank,
+                                                   int tag, uint32_t context, rma_request_t* request) {
+  const rma_data_t data = rma_vector_data(segments, count);
+  return rma_send_data(&data, rank, tag, context, RMA_SEND_SYNCHRONOUS | RMA_MESSAGE_STARTS, request);
+}
+static __inline__ rma_status_t rma_recv_strided(void* dst, const ptrdiff_t* strides, const size_t* counts,
+                                                int levels, int source, int tag, uint32_t context,
+                                                rma_message_info_t* info) {
+  const rma_data_t data = rma_strided_data(dst, strides, counts, levels);
+  return rma_recv_data(&data, source, tag, context, info, 0, NULL);
+}
+static __inline__ rma_status_t rma_recv_strided_nb(void* dst, const ptrdiff_t* strides, const size_t* counts,
+                                                   int levels, int source, int tag, uint32_t context,
+                                                   rma_message_info_t* info, rma_request_t* request) {
+  const rma_data_t data = rma_strided_data(dst, strides, counts, levels);
+  return rma_recv_data(&data, source, tag, context, info, RMA_MESSAGE_STARTS, request);
+}
+static __inline__ rma_status_t rma_recv_vector(const struct iovec* segments, size_t count, int source,
+                                               int tag, uint32_t context, rma_message_info_t* info) {
+  const rma_data_t data = rma_vector_data(segments, count);
+  return rma_recv_data(&data, source, tag, context, info, 0, NULL);
+}
+static __inline__ rma_status_t rma_recv_vector_nb(const struct iovec* segments, size_t count, int source,
+                                                  int tag, uint32_t context, rma_message_info_t* info,
+                                                  rma_request_t* request) {
+  const rma_data_t data = rma_vector_data(segments, count);
+  return rma_recv_data(&data, source, tag, context, info, RMA_MESSAGE_STARTS, request);
+}
+static __inline__ rma_status_t rma_mrecv(void* dst, size_t bytes, rma_message_t* message,
+                                         rma_message_info_t* info) {
+  const rma_data_t data = rma_contiguous_data(dst, bytes);
+  return rma_mrecv_data(&data, message, info, 0, NULL);
+}
+static __inline__ rma_status_t rma_mrecv_nb(void* dst, size_t bytes, rma_message_t* message,
+                                            rma_message_info_t* info, rma_request_t* request) {
+  const rma_data_t data = rma_contiguous_data(dst, bytes);
+  return rma_mrecv_data(&data, message, info, RMA_MESSAGE_STARTS, request);
+}
+static __inline__ rma_status_t rma_mrecv_strided(void* dst, const ptrdiff_t* strides, const size_t* counts,
+                                                 int levels, rma_message_t* message,
+                                                 rma_message_info_t* info) {
+  const rma_data_t data = rma_strided_data(dst, strides, counts, levels);
+  return rma_mrecv_data(&data, message, info, 0, NULL);
+}
+static __inline__ rma_status_t rma_mrecv_strided_nb(void* dst, const ptrdiff_t* strides, const size_t* counts,
+                                                    int levels, rma_message_t* message,
+                                                    rma_message_info_t* info, rma_request_t* request) {
+  const rma_data_t data = rma_strided_data(dst, strides, counts, levels);
+  return rma_mrecv_data(&data, message, info, RMA_MESSAGE_STARTS, request);
+}
+static __inline__ rma_status_t rma_mrecv_vector(const struct iovec* segments, size_t count,
+                                                rma_message_t* message, rma_message_info_t* info) {
+  const rma_data_t data = rma_vector_data(segments, count);
+  return rma_mrecv_data(&data, message, info, 0, NULL);
+}
+static __inline__ rma_status_t rma_mrecv_vector_nb(const struct iovec* segments, size_t count,
+                                                   rma_message_t* message, rma_message_info_t* info,
+                                                   rma_request_t* request) {
+  const rma_data_t data = rma_vector_data(segments, count);
+  return rma_mrecv_data(&data, message, info, RMA_MESSAGE_STARTS, request);
+}
 
 #ifdef __cplusplus
 }

@@ -26,16 +26,6 @@ Status probe(Runtime& runtime, int source, int tag, std::uint32_t context, bool 
   return status;
 }
 
-rma_status_t receive_found(const char* name, void* dst, std::size_t bytes, rma_message_t* message,
-                           rma_message_info_t* info, Blocking blocking, rma_request_t* request) {
-  return call(name, -1, bytes, [&](Runtime& runtime) -> Status {
-    RMA_TRY(check_message(message, blocking, request));
-    RMA_TRY(check_buffer(dst, bytes, "dst"));
-    return receive_taken(runtime, MessageData::of({static_cast<std::byte*>(dst), bytes}), message, info,
-                         request);
-  });
-}
-
 }  // namespace
 }  // namespace rma
 
@@ -46,21 +36,12 @@ using rma::Status;
 extern "C" {
 
 rma_status_t rma_send(const void* src, size_t bytes, int rank, int tag, uint32_t context) {
-  return rma::send(__func__, src, bytes, rank, tag, context, false, Blocking::yes, nullptr);
+  return rma::send(__func__, src, bytes, rank, tag, context, Blocking::yes, nullptr);
 }
 
 rma_status_t rma_send_nb(const void* src, size_t bytes, int rank, int tag, uint32_t context,
                          rma_request_t* request) {
-  return rma::send(__func__, src, bytes, rank, tag, context, false, Blocking::no, request);
-}
-
-rma_status_t rma_ssend(const void* src, size_t bytes, int rank, int tag, uint32_t context) {
-  return rma::send(__func__, src, bytes, rank, tag, context, true, Blocking::yes, nullptr);
-}
-
-rma_status_t rma_ssend_nb(const void* src, size_t bytes, int rank, int tag, uint32_t context,
-                          rma_request_t* request) {
-  return rma::send(__func__, src, bytes, rank, tag, context, true, Blocking::no, request);
+  return rma::send(__func__, src, bytes, rank, tag, context, Blocking::no, request);
 }
 
 rma_status_t rma_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
@@ -101,15 +82,6 @@ rma_status_t rma_improbe(int source, int tag, uint32_t context, int* found, rma_
     RMA_TRY(rma::check_not_null(message, "message"));
     return rma::probe(runtime, source, tag, context, false, found, message, info);
   });
-}
-
-rma_status_t rma_mrecv(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info) {
-  return rma::receive_found(__func__, dst, bytes, message, info, Blocking::yes, nullptr);
-}
-
-rma_status_t rma_mrecv_nb(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info,
-                          rma_request_t* request) {
-  return rma::receive_found(__func__, dst, bytes, message, info, Blocking::no, request);
 }
 
 rma_status_t rma_cancel(rma_request_t request) {

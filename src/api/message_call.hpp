@@ -81,19 +81,19 @@ inline Status receive_taken(Runtime& runtime, const MessageData& data, rma_messa
 }
 
 [[gnu::always_inline]] inline rma_status_t send(const char* name, const void* src, std::size_t bytes,
-                                                int rank, int tag, std::uint32_t context, bool synchronous,
-                                                Blocking blocking, rma_request_t* request) {
+                                                int rank, int tag, std::uint32_t context, Blocking blocking,
+                                                rma_request_t* request) {
   return call(
       name, rank, bytes, [&](Runtime & runtime) __attribute__((always_inline))->Status {
         RMA_TRY(check_send(runtime, rank, tag, blocking, request));
         RMA_TRY(check_buffer(src, bytes, "src"));
         const std::span<const std::byte> data(static_cast<const std::byte*>(src), bytes);
         const Envelope envelope = {.context = context, .tag = tag};
-        if (!synchronous && runtime.messages->send_at_once(data, rank, envelope)) [[likely]] {
+        if (runtime.messages->send_at_once(data, rank, envelope)) [[likely]] {
           if (blocking == Blocking::no) *request = kCompleteRequest;
           return {};
         }
-        return runtime.messages->send(MessageData::of(data), rank, envelope, synchronous, request);
+        return runtime.messages->send(MessageData::of(data), rank, envelope, false, request);
       });
 }
 

@@ -52,58 +52,60 @@ std::vector<iovec> vector_layout(const Buffer& buffer) {
   return segments;
 }
 
+/// A buffer as librma sends and receives it, with the arrays that `data` points to.
+struct Described {
+  std::optional<StridedLayout> strides;
+  std::vector<iovec> segments;
+  rma_data_t data = {};
+};
+
+/// Describes a buffer. If its list of parts would be long, `memory` is made to stand for it.
+void describe(const Buffer& buffer, PackMemory& memory, Described& described) {
+  if (buffer.is_contiguous()) {
+    described.data = rma_contiguous_data(buffer.data, buffer.bytes);
+    return;
+  }
+  const TypeMap map = buffer.type->map_of(buffer.count);
+  described.strides = strided_layout(map, buffer.data);
+  if (described.strides) {
+    const StridedLayout& layout = *described.strides;
+    described.data =
+        rma_strided_data(layout.start, layout.strides.data(), layout.counts.data(), layout.levels);
+  } else if (map.blocks() <= kMostPartsOfMessage) {
+    described.segments = vector_layout(buffer);
+    described.data = rma_vector_data(described.segments.data(), described.segments.size());
+  } else {
+    memory = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes);
+    described.data = rma_contiguous_data(memory.get(), buffer.bytes);
+  }
+}
+
 }  // namespace
 
 rma_status_t send_noncontiguous(Mode mode, const Buffer& buffer, const Peer& to, PackMemory& memory,
                                 rma_request_t& pending) {
-  const TypeMap map = buffer.type->map_of(buffer.count);
-  const bool synchronous = mode == Mode::kSynchronous;
-  if (const auto layout = strided_layout(map, buffer.data)) {
-    const auto send = synchronous ? rma_ssend_strided_nb : rma_send_strided_nb;
-    return send(layout->start, layout->strides.data(), layout->counts.data(), layout->levels, to.rank, to.tag,
-                to.context, &pending);
-  }
-  if (map.blocks() <= kMostPartsOfMessage) {
-    const auto send = synchronous ? rma_ssend_vector_nb : rma_send_vector_nb;
-    const std::vector<iovec> segments = vector_layout(buffer);
-    return send(segments.data(), segments.size(), to.rank, to.tag, to.context, &pending);
-  }
-  memory = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes);
-  pack(buffer, memory.get());
-  const auto send = synchronous ? rma_ssend_nb : rma_send_nb;
-  return send(memory.get(), buffer.bytes, to.rank, to.tag, to.context, &pending);
+  Described described;
+  memory.reset();
+  describe(buffer, memory, described);
+  if (memory != nullptr) pack(buffer, memory.get());
+  return rma_send_data(&described.data, to.rank, to.tag, to.context,
+                       RMA_MESSAGE_STARTS | (mode == Mode::kSynchronous ? RMA_SEND_SYNCHRONOUS : 0),
+                       &pending);
 }
 
 rma_status_t receive_noncontiguous(const Buffer& buffer, const Peer& from, rma_message_info_t* info,
                                    PackMemory& memory, rma_request_t& pending) {
-  const TypeMap map = buffer.type->map_of(buffer.count);
-  if (const auto layout = strided_layout(map, buffer.data)) {
-    return rma_recv_strided_nb(layout->start, layout->strides.data(), layout->counts.data(), layout->levels,
-                               from.rank, from.tag, from.context, info, &pending);
-  }
-  if (map.blocks() <= kMostPartsOfMessage) {
-    const std::vector<iovec> segments = vector_layout(buffer);
-    return rma_recv_vector_nb(segments.data(), segments.size(), from.rank, from.tag, from.context, info,
-                              &pending);
-  }
-  memory = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes);
-  return rma_recv_nb(memory.get(), buffer.bytes, from.rank, from.tag, from.context, info, &pending);
+  Described described;
+  describe(buffer, memory, described);
+  return rma_recv_data(&described.data, from.rank, from.tag, from.context, info, RMA_MESSAGE_STARTS,
+                       &pending);
 }
 
 rma_status_t receive_found(const Buffer& buffer, rma_message_t* message, rma_message_info_t* info,
                            PackMemory& memory, rma_request_t& pending) {
-  if (buffer.is_contiguous()) return rma_mrecv_nb(buffer.data, buffer.bytes, message, info, &pending);
-  const TypeMap map = buffer.type->map_of(buffer.count);
-  if (const auto layout = strided_layout(map, buffer.data)) {
-    return rma_mrecv_strided_nb(layout->start, layout->strides.data(), layout->counts.data(), layout->levels,
-                                message, info, &pending);
-  }
-  if (map.blocks() <= kMostPartsOfMessage) {
-    const std::vector<iovec> segments = vector_layout(buffer);
-    return rma_mrecv_vector_nb(segments.data(), segments.size(), message, info, &pending);
-  }
-  memory = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes);
-  return rma_mrecv_nb(memory.get(), buffer.bytes, message, info, &pending);
+  Described described;
+  describe(buffer, memory, described);
+  return rma_mrecv_data(&described.data, message, info, RMA_MESSAGE_STARTS, &pending);
 }
 
 void unpack_received(const Buffer& buffer, const rma_message_info_t& info, const PackMemory& memory) {
