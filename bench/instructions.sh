@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Counts instructions of MPI calls with 8 bytes between two processes of this host, by Callgrind: for librma, and
-# for Open MPI and MPICH if they are installed. Counts do not depend on other work of the machine.
-# bench/instructions/calls.c has the calls. A row is the number of instructions of one call, of Waitall per request:
+# Counts instructions of MPI calls with 8 bytes between two processes of this host, by Callgrind: for librma,
+# and for Open MPI and MPICH if they are installed. Counts do not depend on other work of the machine.
+# bench/instructions/calls.c has the calls. A row is the number of instructions of one call, of Waitall per
+# request:
 #   irecv-posted       its message comes later
 #   irecv-sent         its message has been sent
 #   irecv-unexpected   its message was taken in by another call
@@ -56,7 +57,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# count NAME COMPILER LAUNCHER...: builds the program with an MPI and runs it. The counts are in $work/NAME then.
+# count NAME COMPILER LAUNCHER...: builds the program with an MPI and runs it. The counts are in $work/NAME.
 count() {
   local name=$1 compiler=$2
   shift 2

@@ -1,10 +1,10 @@
 // Counts the instructions of MPI calls with 8 bytes between two processes, under Callgrind.
-// bench/instructions.sh runs it and reads what Callgrind writes: one part of its output for each row, named after
-// the row and its number of calls.
+// bench/instructions.sh runs it and reads what Callgrind writes: one part of its output for each row, named
+// after the row and its number of calls.
 //
-// Callgrind counts only between begin() and end_row(), and only in rank 0. Before that the processes meet in a
-// mapped file, which is no communication of MPI: so a message lies where its sender has put it when the call that
-// is counted begins, and no loop that waits is counted.
+// Callgrind counts only between begin() and end_row(), and only in rank 0. Before that the processes meet in
+// a mapped file, which is no communication of MPI. So a message lies where its sender has put it when the
+// call that is counted begins, and no loop that waits is counted.
 //
 // usage: calls FILE     FILE has at least 4096 zero bytes; both ranks map it
 
@@ -68,7 +68,7 @@ static void wait_each(void) {
   for (int i = 0; i < kCalls; ++i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
 }
 
-// ---- The rows: what rank 0 does, while rank 1 does the other function ---------------------------------------
+// ---- The rows: what rank 0 does, while rank 1 does the other function ----
 
 static void sends(void) {
   begin();

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes the table of bench/instructions.sh. usage: table.py FOLDER JSON LIMITS NAME...
 
-FOLDER/NAME has Callgrind's output for the MPI of that name. JSON and LIMITS may be empty: see instructions.sh.
+FOLDER/NAME has Callgrind's output for the MPI of that name. JSON and LIMITS may be empty
+(instructions.sh).
 """
 
 import json

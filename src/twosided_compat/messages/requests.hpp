@@ -162,9 +162,12 @@ class Request : public Object {
   /// Polls such an operation. Returns whether it has ended.
   [[nodiscard]] bool poll_itself();
   /// Returns librma's request that must end before this one can: the send of an exchange comes first.
-  [[nodiscard]] rma_request_t& awaited() { return sends() ? exchange()->send : pending; }
+  [[nodiscard]] rma_request_t& awaited() {
+    Exchange* const both = exchange();
+    return both != nullptr && both->send != RMA_REQUEST_NULL ? both->send : pending;
+  }
   /// Returns whether it is the posted receive that must end.
-  [[nodiscard]] bool awaits_posted() const { return posted && !sends(); }
+  [[nodiscard]] bool awaits_posted() { return posted && &awaited() == &pending; }
   /// Says that librma's request is over if the call that started it has ended it already.
   void end_if_complete() {
     if (pending != RMA_REQUEST_COMPLETE) return;
@@ -202,11 +205,6 @@ class Request : public Object {
  private:
   /// Ends a posted receive that nobody will wait for, because of a failure: librma must not write here later.
   [[gnu::cold]] void give_up_posted();
-  /// Returns whether the send of an exchange is under way.
-  [[nodiscard]] bool sends() const {
-    const Exchange* const both = exchange();
-    return both != nullptr && both->send != RMA_REQUEST_NULL;
-  }
   /// Moves what an operation with an Extra has brought to where the program wants it.
   void store_results(rma_status_t status);
 
