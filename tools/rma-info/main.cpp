@@ -14,11 +14,13 @@ int main(int argc, char** argv) {
   bool json = false;
   bool devices = false;
   bool copies = false;
+  bool collectives = false;
   app.add_flag("--settings", settings, "Show every setting with its value, range and meaning");
   app.add_flag("--settings-markdown", markdown, "Print docs/settings.md");
   app.add_flag("--devices", devices, "Show the RDMA devices, and which of their ports a job would use");
   app.add_flag("--copies", copies,
                "Measure the ways to copy within this host, and show which a job would take");
+  app.add_flag("--collectives", collectives, "Show which engine executes each collective operation");
   app.add_flag("--json", json, "Print JSON");
   app.set_version_flag("--version", std::string("rma-info of librma ") + rma_version(),
                        "Print the version and exit");
@@ -27,6 +29,8 @@ int main(int argc, char** argv) {
   std::string text;
   if (markdown) {
     text = rma::info::settings_markdown();
+  } else if (collectives) {
+    text = json ? rma::info::collectives_page_json().dump(2) + "\n" : rma::info::collectives_page();
   } else if (json) {
     nlohmann::ordered_json all = rma::info::machine_json();
     all["settings"] = rma::info::settings_json();

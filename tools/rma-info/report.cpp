@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "collectives.hpp"
 #include "devices.hpp"
 #include "rma/rma.h"
 #include "transport/shm/cma_transport.hpp"
@@ -152,6 +153,10 @@ nlohmann::ordered_json copies_json() {
   }
   return list;
 }
+
+nlohmann::ordered_json collectives_page_json() { return collectives_json(in_force()); }
+
+std::string collectives_page() { return collectives_text(in_force()); }
 
 nlohmann::ordered_json machine_json() {
   const Machine machine = look();

@@ -17,6 +17,10 @@ namespace rma::info {
 /// Returns the text of docs/settings.md: the settings with their defaults, independent of the environment.
 [[nodiscard]] std::string settings_markdown();
 
+/// Return which engine executes each collective operation, with the settings in force.
+[[nodiscard]] nlohmann::ordered_json collectives_page_json();
+[[nodiscard]] std::string collectives_page();
+
 /// devices_page() returns the RDMA ports, and which of them a job would use. devices_error() returns the
 /// error of RMA_DEVICES, or an empty text.
 [[nodiscard]] std::string devices_page();

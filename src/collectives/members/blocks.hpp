@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <numeric>
 
 #include "rma/collectives.h"
 
@@ -39,5 +40,11 @@ class BlockList {
   std::size_t bytes_;
   const rma_block_t* list_;
 };
+
+/// Returns the number of elements of the first `blocks` blocks of a reduce-scatter.
+[[nodiscard]] inline std::size_t scattered_elements(const rma_collective_t& collective, std::size_t blocks) {
+  if (collective.counts == nullptr) return collective.count * blocks;
+  return std::accumulate(collective.counts, collective.counts + blocks, std::size_t{0});
+}
 
 }  // namespace rma

@@ -9,21 +9,6 @@
 
 namespace rma {
 
-bool PlanRunner::has_form(const rma_collective_t& collective) {
-  if (collective.uneven != 0 || collective.first_group != 0) return false;
-  switch (collective.kind) {
-    case RMA_COLLECTIVE_BARRIER:
-    case RMA_COLLECTIVE_BROADCAST:
-    case RMA_COLLECTIVE_ALLGATHER:
-      return true;
-    case RMA_COLLECTIVE_REDUCE:
-    case RMA_COLLECTIVE_ALLREDUCE:
-      return collective.reducer.element_bytes <= kScratch / 2;
-    default:
-      return false;
-  }
-}
-
 Status PlanRunner::run(const rma_collective_t& collective) {
   reducer_ = collective.reducer;
   return run_plan([&](Plan& plan) { plan_collective(plan, collective); });

@@ -32,10 +32,8 @@ class PlanRunner final : private PlanExecutor {
              const HostMap* leaders = nullptr)
       : transport_(transport), member_(member), members_(members), scratch_(scratch), leaders_(leaders) {}
 
-  /// Returns whether run() has a form for the operation: its plan has few messages at once and little
-  /// scratch.
-  [[nodiscard]] static bool has_form(const rma_collective_t& collective);
-  /// Executes an operation, whose arguments were checked.
+  /// Executes an operation for which EngineTable has this engine: its plan has few messages at once and
+  /// little scratch. Its arguments were checked.
   [[nodiscard]] Status run(const rma_collective_t& collective);
   /// Executes plan_allgather_blocks().
   [[nodiscard]] Status allgather_blocks(std::byte* all, std::span<const std::size_t> offsets);

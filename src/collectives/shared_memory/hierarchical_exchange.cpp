@@ -1,9 +1,12 @@
 #include "collectives/shared_memory/hierarchical_exchange.hpp"
-#include "util/try.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <span>
+
+#include "collectives/members/blocks.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -13,55 +16,9 @@ constexpr int kLeaderPlace = 0;
 /// The root of a reduction whose result all hosts want.
 constexpr int kEveryHost = -1;
 
-/// Returns the distance of vectors of `bytes` bytes that an operator finds aligned, as rma_reducer_t says.
-constexpr std::size_t aligned(std::size_t bytes) {
-  constexpr std::size_t kAlignment = 64;
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-/// Returns the number of elements of all blocks of a reduce-scatter of `members` members.
-std::size_t elements_of(const rma_collective_t& collective, std::size_t members) {
-  if (collective.counts == nullptr) return collective.count * members;
-  std::size_t all = 0;
-  for (const std::size_t count : std::span(collective.counts, members)) all += count;
-  return all;
-}
-
 }  // namespace
 
-bool HierarchicalExchange::has_form(const rma_collective_t& collective) const {
-  const rma_reducer_t& reducer = collective.reducer;
-  const bool combines = reducer.element_bytes <= TeamBlock::kPieceBytes;
-  const bool ordered = combines && (reducer.commutes != 0 || hosts_.consecutive());
-  const std::size_t all = members() * collective.bytes;
-  const std::size_t vector = aligned(collective.count * reducer.element_bytes);
-  switch (collective.kind) {
-    case RMA_COLLECTIVE_BARRIER:
-    case RMA_COLLECTIVE_BROADCAST:
-      return true;
-    case RMA_COLLECTIVE_REDUCE:
-    case RMA_COLLECTIVE_ALLREDUCE:
-      return ordered;
-    case RMA_COLLECTIVE_ALLGATHER:
-      return collective.uneven == 0 && (hosts_.consecutive() || all <= kScratch);
-    case RMA_COLLECTIVE_GATHER:
-    case RMA_COLLECTIVE_SCATTER:
-      return collective.uneven == 0 && all <= kScratch;
-    case RMA_COLLECTIVE_REDUCE_SCATTER:
-      return ordered && elements_of(collective, members()) <= kScratch / reducer.element_bytes;
-    case RMA_COLLECTIVE_SCAN:
-    case RMA_COLLECTIVE_EXSCAN:
-      // The totals of all hosts, and of those before this one, are in the scratch.
-      return combines && hosts_.consecutive() && vector <= TeamBlock::kPieceBytes &&
-             vector * (static_cast<std::size_t>(hosts_.hosts()) + 1) <= kScratch;
-    default:
-      return false;
-  }
-}
-
-Status HierarchicalExchange::run(const rma_collective_t& collective, bool& done) {
-  done = has_form(collective);
-  if (!done) return {};
+Status HierarchicalExchange::run(const rma_collective_t& collective) {
   switch (collective.kind) {
     case RMA_COLLECTIVE_BARRIER:
       return barrier();
@@ -85,7 +42,7 @@ Status HierarchicalExchange::run(const rma_collective_t& collective, bool& done)
     case RMA_COLLECTIVE_EXSCAN:
       return scan(collective, true);
     default:
-      done = false;
+      assert(false);  // EngineTable has no such row
       return {};
   }
 }
@@ -301,10 +258,10 @@ Status HierarchicalExchange::reduce_scatter(const rma_collective_t& collective) 
   const std::size_t size = collective.reducer.element_bytes;
   const auto me = static_cast<std::size_t>(member_);
   Status status = allreduce(scratch_, static_cast<const std::byte*>(collective.src),
-                            elements_of(collective, members()), collective.reducer);
+                            scattered_elements(collective, members()), collective.reducer);
   const std::size_t count = collective.counts != nullptr ? collective.counts[me] : collective.count;
   if (status.ok() && count != 0) {
-    std::memcpy(collective.dst, scratch_ + elements_of(collective, me) * size, count * size);
+    std::memcpy(collective.dst, scratch_ + scattered_elements(collective, me) * size, count * size);
   }
   return status;
 }
@@ -315,14 +272,14 @@ Status HierarchicalExchange::scan(const rma_collective_t& collective, bool exclu
   const auto* const src = static_cast<const std::byte*>(collective.src);
   auto* const dst = static_cast<std::byte*>(collective.dst);
   if (bytes == 0) return {};
-  const std::size_t stride = aligned(bytes);
-  const auto total_of = [&](int host) { return scratch_ + static_cast<std::size_t>(host) * stride; };
+  const std::size_t distance = stride(bytes);
+  const auto total_of = [&](int host) { return scratch_ + static_cast<std::size_t>(host) * distance; };
   // The source may be the destination of the scan, so it is reduced first.
   if (Status status = reduce_within(total_of(host_), src, collective.count, reducer); !status.ok()) {
     return status;
   }
   if (leads()) {
-    Status status = allgather_between(scratch_, total_of(host_), stride);
+    Status status = allgather_between(scratch_, total_of(host_), distance);
     if (!status.ok()) return status;
   }
   if (within_ != nullptr) {

@@ -16,18 +16,12 @@ namespace rma {
 /// messages with the leaders of other hosts (PlanRunner). So data pass the network once for each
 /// host, and not for each member.
 ///
-/// Operations whose data grow with the team (gather, scatter, reduce-scatter, scan) go this way only while
-/// they fit into kScratch: longer ones would pass the leader's memory twice on their way. An all-to-all has
-/// other data for each pair of members, so the leaders could only bundle them. Blocks of different sizes are
-/// known to the members that send and get them, and not to those between. All these have no form here.
+/// EngineTable says which operations go this way, by what all members know alike.
 ///
 /// Elements are combined within each host in the order of its members' places, and then between the hosts.
-/// That is the order of the team if the members of each host follow each other in it. If they do not, an
-/// operation that does not commute, or a scan, has no form here. In an allreduce, each element is combined at
-/// one member of a host, the leaders combine it in one tree, and all others get a copy: all members have the
-/// same bits. A reduce to any root combines in the same order.
-///
-/// All members take the same path: it depends on the team and on the arguments that agree.
+/// That is the order of the team if the members of each host follow each other in it. In an allreduce, each
+/// element is combined at one member of a host, the leaders combine it in one tree, and all others get a
+/// copy: all members have the same bits. A reduce to any root combines in the same order.
 ///
 /// Why no member waits for ever: all members go through the same *steps*, one within a host or one between
 /// the leaders, in one order. In a step within a host a member waits for members of its host, which are in
@@ -62,12 +56,16 @@ class HierarchicalExchange {
     host_ = hosts_.host_of(member_);
   }
 
-  /// Executes a collective operation, whose arguments were checked. If `done` is false afterwards, the
-  /// members did nothing, all alike: the operation has no form here.
-  [[nodiscard]] Status run(const rma_collective_t& collective, bool& done);
+  /// Executes a collective operation for which EngineTable has this engine. Its arguments were checked.
+  [[nodiscard]] Status run(const rma_collective_t& collective);
+
+  /// Returns the distance of vectors of `bytes` bytes that an operator finds aligned, as rma_reducer_t says.
+  [[nodiscard]] static constexpr std::size_t stride(std::size_t bytes) {
+    constexpr std::size_t kAlignment = 64;
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
 
  private:
-  [[nodiscard]] bool has_form(const rma_collective_t& collective) const;
   [[nodiscard]] Status barrier();
   [[nodiscard]] Status broadcast(void* buffer, std::size_t bytes, int root);
   [[nodiscard]] Status reduce(const rma_collective_t& collective);

@@ -45,16 +45,24 @@ Status Team::run(const rma_collective_t& collective) {
   }
   bool done = false;
   Status status;
-  const bool gathers = collective.kind == RMA_COLLECTIVE_ALLGATHER && collective.uneven == 0;
-  if (exchange_ != std::nullopt) status = exchange_->run(collective, done);
-  if (hierarchy_ != nullptr && !(gathers && rdma_allgather_.demanded())) {
-    status = usable();
-    if (status.ok()) status = hierarchy_->run(collective, done);
-    if (!status.ok()) channel_->fail();
-    if (done) count(Counter::collective_hierarchical);
-  }
-  if (!done && status.ok() && gathers) {
-    status = rdma_allgather_.run(*this, collective.dst, collective.src, collective.bytes, done);
+  // Members that meet in memory have one row for each operation, and do not look it up.
+  switch (exchange_ != std::nullopt ? Engine::memory : engines_.of(collective)) {
+    case Engine::memory:
+      status = exchange_->run(collective, done);
+      break;
+    case Engine::hosts:
+      status = usable();
+      if (status.ok()) status = hierarchy_->run(collective);
+      if (!status.ok()) channel_->fail();
+      done = true;
+      count(Counter::collective_hierarchical);
+      break;
+    case Engine::rdma:
+      status = rdma_allgather_.run(*this, collective.dst, collective.src, collective.bytes, done);
+      break;
+    case Engine::messages:
+    case Engine::schedule:
+      break;
   }
   if (!done && status.ok()) return run_by_messages(collective);
   count(collective.kind == RMA_COLLECTIVE_BARRIER ? Counter::barrier : Counter::collective);
@@ -70,7 +78,8 @@ Status Team::barrier() {
 
 Status Team::run_by_messages(const rma_collective_t& collective) {
   if (channel_ == nullptr) return no_channel();
-  if (!PlanRunner::has_form(collective)) return schedules_->run(channel_, collective);
+  if (engines_.of(collective, Engine::messages) == Engine::schedule)
+    return schedules_->run(channel_, collective);
   if (runner_ == std::nullopt) {
     if (Status prepared = prepare_messages(); !prepared.ok()) {
       channel_->fail();

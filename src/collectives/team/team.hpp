@@ -21,6 +21,7 @@
 #include "collectives/schedules/schedules.hpp"
 #include "collectives/shared_memory/exchange.hpp"
 #include "collectives/team/agreement.hpp"
+#include "collectives/team/engine_table.hpp"
 #include "collectives/team/team_allgather.hpp"
 #include "collectives/team/team_hierarchy.hpp"
 #include "collectives/team/team_registry.hpp"
@@ -63,9 +64,8 @@ class Team {
 
   [[nodiscard]] bool attached() const { return attached_; }
 
-  /// Executes a collective operation in the first of these ways that has a form for it: in the members'
-  /// memory if they meet there; within each host first, and between hosts then; an allgather by RDMA; by
-  /// messages.
+  /// Executes a collective operation by the engine that the team's EngineTable has for it, or by messages if
+  /// that finds no memory or no way.
   [[nodiscard]] Status run(const rma_collective_t& collective);
   /// Executes a barrier, as run() does.
   [[nodiscard]] Status barrier();
@@ -77,8 +77,7 @@ class Team {
   [[nodiscard]] Status check(const rma_collective_t& collective) {
     return schedules_->check(channel_, collective);
   }
-  /// Executes a collective operation by messages, even if the team has another way: step by step if
-  /// PlanRunner has a form for it, else as a schedule.
+  /// Executes a collective operation by messages, even if the team has another way.
   [[nodiscard]] Status run_by_messages(const rma_collective_t& collective);
   /// Returns the channel of the team's schedules, or null.
   [[nodiscard]] const std::shared_ptr<ScheduleChannel>& channel() const { return channel_; }
@@ -106,6 +105,7 @@ class Team {
         ranks_(std::make_shared<const RankMap>(std::move(ranks))),
         rank_(rank),
         id_(id),
+        engines_({.members = ranks_->size(), .hosts = ranks_->size()}, job.settings().allgather),
         buffers_(job, ranks_->view(), shared.host, *shared.scratch),
         roster_(job, ranks_->view(), &id_) {}
   Team(const Job& job, const Shared& shared, std::vector<int> ranks, int rank, TeamBlock& block)
@@ -115,6 +115,7 @@ class Team {
   /// Lets the members meet in `block`. Throws std::bad_alloc.
   void meet_in(const Job& job, TeamBlock& block) {
     exchange_.emplace(block, rank_, job.wait_policy(), buffers_, roster_);
+    engines_ = EngineTable({.members = size(), .in_memory = true}, job.settings().allgather);
     block_ = &block;
   }
   /// Gives the team the context of its schedules, unless that is 0. Throws std::bad_alloc.
@@ -144,6 +145,7 @@ class Team {
   Teams* teams_ = nullptr;    ///< of a team whose members meet at their first blocking collective
   bool attached_ = false;
   bool met_ = false;  ///< they have met, or could not
+  EngineTable engines_;
   TeamBlock* block_ =
       nullptr;  ///< shared by the members of this host; lies in the first one's internal memory
   TeamBuffers buffers_;

@@ -41,12 +41,6 @@ bool TeamAllgather::wanted(const Team& team) const {
   return true;
 }
 
-bool TeamAllgather::demanded() const {
-  if (accumulator_ == nullptr) return false;
-  const AllgatherSetting setting = accumulator_->job().settings().allgather;
-  return setting == AllgatherSetting::rdma || setting == AllgatherSetting::ring;
-}
-
 Status TeamAllgather::run(Team& team, void* dst, const void* src, std::size_t bytes, bool& done) {
   ++calls_;
   if (state_ == State::closed && wanted(team)) {

@@ -31,9 +31,6 @@ class TeamAllgather {
     messages_ = &messages;
   }
 
-  /// Returns whether the setting asks for RDMA, also where the hosts' ranks could gather among each other
-  /// first.
-  [[nodiscard]] bool demanded() const;
   /// Executes an allgather of `team`, and sets `done`; or leaves both to the caller, who then uses messages.
   /// All members do the same. Returns RMA_ERR_PEER_LOST if a member is lost.
   [[nodiscard]] Status run(Team& team, void* dst, const void* src, std::size_t bytes, bool& done);

@@ -88,9 +88,8 @@ class TeamHierarchy {
   /// @param scratch  that of the team's PlanRunner, which is not used at the same time
   [[nodiscard]] bool open(TeamTransport& team, std::byte* scratch);
 
-  [[nodiscard]] Status run(const rma_collective_t& collective, bool& done) {
-    return exchange_->run(collective, done);
-  }
+  [[nodiscard]] Status run(const rma_collective_t& collective) { return exchange_->run(collective); }
+  [[nodiscard]] const HostMap& hosts() const { return hosts_; }
 
  private:
   Job& job_;

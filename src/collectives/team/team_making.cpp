@@ -383,7 +383,15 @@ Status Teams::meet_by_hosts(Team& team) {
     team.channel_->fail();
     told = std::move(ready);
   }
-  if (told.ok() && hierarchy.open(*team.channel_, team.scratch_.get())) return {};
+  if (told.ok() && hierarchy.open(*team.channel_, team.scratch_.get())) {
+    const HostMap& hosts = hierarchy.hosts();
+    team.engines_ = EngineTable({.members = hosts.members(),
+                                 .hosts = hosts.hosts(),
+                                 .hierarchy = true,
+                                 .consecutive = hosts.consecutive()},
+                                job_.settings().allgather);
+    return {};
+  }
   retire(team);
   team.hierarchy_.reset();
   return told;

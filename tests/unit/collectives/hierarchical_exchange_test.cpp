@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "collectives/members/reduce.hpp"
+#include "collectives/team/engine_table.hpp"
 #include "ends_waiting.hpp"
 #include "thread_team_transport.hpp"
 #include "threads.hpp"
@@ -135,8 +136,13 @@ class Member {
 
   /// Gives the team up if the operation fails, as Team does.
   [[nodiscard]] Status run(const rma_collective_t& collective, bool& done) {
+    const TeamLayout layout = {.members = map_.members(),
+                               .hosts = map_.hosts(),
+                               .hierarchy = true,
+                               .consecutive = map_.consecutive()};
+    done = EngineTable(layout, AllgatherSetting::automatic).of(collective) == Engine::hosts;
     Status status = transport_.usable();
-    if (status.ok()) status = exchange_.run(collective, done);
+    if (status.ok() && done) status = exchange_.run(collective);
     return status.ok() ? std::move(status) : transport_.give_up(std::move(status), me_);
   }
   [[nodiscard]] const HostMap& map() const { return map_; }
