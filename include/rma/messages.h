@@ -68,7 +68,7 @@ rma_status_t rma_recv(void* dst, size_t bytes, int source, int tag, uint32_t con
 rma_status_t rma_recv_nb(void* dst, size_t bytes, int source, int tag, uint32_t context,
                          rma_message_info_t* info, rma_request_t* request);
 
-/** The forms of the next. */
+/** The forms of rma_data_t. */
 #define RMA_DATA_CONTIGUOUS 0
 #define RMA_DATA_STRIDED 1
 #define RMA_DATA_VECTOR 2
@@ -95,10 +95,9 @@ typedef struct rma_data {
   const struct iovec* segments; /**< of a vector */
 } rma_data_t;
 
-/** The modes of the next calls, which may be added: a send ends only after a receive has matched the message
- *  (MPI: synchronous mode), and the call only starts the operation. */
-#define RMA_SEND_SYNCHRONOUS 1
-#define RMA_MESSAGE_STARTS 2
+/** The modes of the calls below. Their sum is a mode too. */
+#define RMA_SEND_SYNCHRONOUS 1 /**< the send ends after a receive has matched the message (MPI: MPI_Ssend) */
+#define RMA_MESSAGE_STARTS 2   /**< the call only starts the operation */
 
 /** Send and receive any data. They return when the operation has ended: a send when the caller may reuse the
  *  data, a receive when the message is there. With RMA_MESSAGE_STARTS they only start it, and it has ended
@@ -203,7 +202,7 @@ static __inline__ rma_status_t rma_send_strided_nb(const void* src, const ptrdif
                                                    const size_t* counts, int levels, int rank, int tag,
                                                    uint32_t context, rma_request_t* request) {
   const rma_data_t data = rma_strided_data(src, strides, counts, levels);
-  return rma_send_data(&data, rank, tag, context, 0 | RMA_MESSAGE_STARTS, request);
+  return rma_send_data(&data, rank, tag, context, RMA_MESSAGE_STARTS, request);
 }
 static __inline__ rma_status_t rma_send_vector(const struct iovec* segments, size_t count, int rank, int tag,
                                                uint32_t context) {
@@ -213,7 +212,7 @@ static __inline__ rma_status_t rma_send_vector(const struct iovec* segments, siz
 static __inline__ rma_status_t rma_send_vector_nb(const struct iovec* segments, size_t count, int rank,
                                                   int tag, uint32_t context, rma_request_t* request) {
   const rma_data_t data = rma_vector_data(segments, count);
-  return rma_send_data(&data, rank, tag, context, 0 | RMA_MESSAGE_STARTS, request);
+  return rma_send_data(&data, rank, tag, context, RMA_MESSAGE_STARTS, request);
 }
 static __inline__ rma_status_t rma_ssend(const void* src, size_t bytes, int rank, int tag, uint32_t context) {
   const rma_data_t data = rma_contiguous_data(src, bytes);

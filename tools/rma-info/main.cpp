@@ -31,14 +31,14 @@ int main(int argc, char** argv) {
     text = rma::info::settings_markdown();
   } else if (collectives) {
     text = json ? rma::info::collectives_page_json().dump(2) + "\n" : rma::info::collectives_page();
+  } else if (copies) {
+    text = json ? rma::info::copies_json().dump(2) + "\n" : rma::info::copies_page();
   } else if (json) {
     nlohmann::ordered_json all = rma::info::machine_json();
     all["settings"] = rma::info::settings_json();
     text = all.dump(2) + "\n";
   } else if (devices) {
     text = rma::info::devices_page();
-  } else if (copies) {
-    text = rma::info::copies_page();
   } else {
     text = settings ? rma::info::settings_text() : rma::info::machine_text();
   }

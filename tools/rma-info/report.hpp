@@ -28,6 +28,7 @@ namespace rma::info {
 
 /// Measures the ways to copy a block within this host, and returns which one a job would take for each size.
 [[nodiscard]] std::string copies_page();
+[[nodiscard]] nlohmann::ordered_json copies_json();
 
 /// Returns the abilities of this machine: processors, memory, ways to reach other processes' memory.
 [[nodiscard]] nlohmann::ordered_json machine_json();
