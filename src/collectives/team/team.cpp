@@ -45,11 +45,15 @@ Status Team::run(const rma_collective_t& collective) {
   }
   bool done = false;
   Status status;
-  // Members that meet in memory have one row for each operation, and do not look it up.
-  switch (exchange_ != std::nullopt ? Engine::memory : engines_.of(collective)) {
-    case Engine::memory:
-      status = exchange_->run(collective, done);
-      break;
+  if (exchange_ != std::nullopt) [[likely]] {
+    // Members that meet in memory have this row first for every operation, and do not look it up.
+    status = exchange_->run(collective, done);
+    if (!done && status.ok()) return run_by_messages(collective);
+    count(collective.kind == RMA_COLLECTIVE_BARRIER ? Counter::barrier : Counter::collective);
+    return status;
+  }
+  const Engine engine = engines_.of(collective);
+  switch (engine) {
     case Engine::hosts:
       status = usable();
       if (status.ok()) status = hierarchy_->run(collective);
@@ -60,9 +64,8 @@ Status Team::run(const rma_collective_t& collective) {
     case Engine::rdma:
       status = rdma_allgather_.run(*this, collective.dst, collective.src, collective.bytes, done);
       break;
-    case Engine::messages:
-    case Engine::schedule:
-      break;
+    default:
+      return run_by_messages(collective, engine);
   }
   if (!done && status.ok()) return run_by_messages(collective);
   count(collective.kind == RMA_COLLECTIVE_BARRIER ? Counter::barrier : Counter::collective);
@@ -77,9 +80,12 @@ Status Team::barrier() {
 }
 
 Status Team::run_by_messages(const rma_collective_t& collective) {
+  return run_by_messages(collective, engines_.of(collective, Engine::messages));
+}
+
+Status Team::run_by_messages(const rma_collective_t& collective, Engine engine) {
   if (channel_ == nullptr) return no_channel();
-  if (engines_.of(collective, Engine::messages) == Engine::schedule)
-    return schedules_->run(channel_, collective);
+  if (engine == Engine::schedule) return schedules_->run(channel_, collective);
   if (runner_ == std::nullopt) {
     if (Status prepared = prepare_messages(); !prepared.ok()) {
       channel_->fail();

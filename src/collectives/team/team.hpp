@@ -125,6 +125,7 @@ class Team {
     rdma_allgather_.enable(accumulator, messages);
     if (context != 0) channel_ = std::make_shared<ScheduleChannel>(job, messages, ranks_, rank_, context);
   }
+  [[nodiscard]] Status run_by_messages(const rma_collective_t& collective, Engine engine);
   /// Takes the memory for run_by_messages(), which may also be called later. RMA_ERR_NO_MEMORY.
   [[nodiscard]] Status prepare_messages();
   /// Returns success if a team on several hosts is usable as far as this member knows. If not, it passes that
