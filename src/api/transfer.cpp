@@ -69,9 +69,9 @@ template <Direction direction>
 [[gnu::noinline]] rma_status_t move_checked(const char* name, void* remote, void* local, std::size_t bytes,
                                             int rank, const Ending& ending) {
   return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
-    constexpr bool is_put = direction == Direction::write;
+    constexpr bool kIsPut = direction == Direction::write;
     RMA_TRY(check_ending(ending));
-    RMA_TRY(check_transfer(runtime, is_put ? remote : local, is_put ? local : remote, bytes, rank));
+    RMA_TRY(check_transfer(runtime, kIsPut ? remote : local, kIsPut ? local : remote, bytes, rank));
     if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
     if (bytes == 0) return complete(ending);
     if (std::byte* const here = runtime.job->direct(remote, bytes, rank); here != nullptr) {
