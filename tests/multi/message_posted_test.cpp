@@ -42,12 +42,16 @@ TEST(Message, PostedReceivesEndInTheirOrder) {
 TEST(Message, APostedReceiveTakesAMessageThatCameBefore) {
   rma_posted_recv_t receive = {};
   std::uint64_t number = 0;
-  send_number(7, 1);
+  // Not a blocking send: no receive is posted yet, and RMA_EAGER=0 makes such a send wait for one.
+  const std::uint64_t sent = 7;
+  rma_request_t send = RMA_REQUEST_NULL;
+  EXPECT_TRUE(ok(rma_send_nb(&sent, sizeof sent, neighbour(1), 1, kPosted, &send)));
   int found = 0;
   while (found == 0) EXPECT_TRUE(ok(rma_iprobe(previous(), 1, kPosted, &found, nullptr)));
   EXPECT_TRUE(ok(rma_post_recv(&number, 8, previous(), 1, kPosted, &receive)));
   EXPECT_TRUE(ok(rma_posted_wait(&receive)));
   EXPECT_EQ(number, 7U);
+  EXPECT_TRUE(ok(rma_wait(&send)));
   barrier();
 }
 
