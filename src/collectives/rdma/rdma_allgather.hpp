@@ -87,11 +87,9 @@ class RdmaAllgather {
                                  std::byte* dst, std::size_t bytes);
   [[nodiscard]] Status zero_copy_step(const AllgatherSteps& steps, std::size_t k, std::byte* dst,
                                       std::size_t bytes);
-  /// The two halves of a zero-copy step.
+  /// The part of a zero-copy step that sends.
   [[nodiscard]] Status send_step(const AllgatherSteps& steps, std::size_t k, const std::byte* dst,
                                  std::size_t bytes);
-  [[nodiscard]] Status receive_step(const AllgatherSteps& steps, std::size_t k, std::byte* dst,
-                                    std::size_t bytes);
   /// Ends everything that this member has under way after a failure, and keeps the others from its result.
   void give_up();
 
