@@ -9,9 +9,13 @@ thread_local std::size_t allocations = 0;
 
 }  // namespace rma::testing_threads
 
-void* operator new(std::size_t bytes) {
+// The form that does not throw, too: otherwise a sanitizer's own would allocate what is freed below.
+void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
   ++rma::testing_threads::allocations;
-  if (void* const memory = std::malloc(bytes != 0 ? bytes : 1); memory != nullptr) return memory;
+  return std::malloc(bytes != 0 ? bytes : 1);
+}
+void* operator new(std::size_t bytes) {
+  if (void* const memory = operator new(bytes, std::nothrow); memory != nullptr) return memory;
   throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
