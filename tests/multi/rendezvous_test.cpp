@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 
 #include "messages.hpp"
+#include "rma/variables.h"
 
 namespace multi {
 namespace {
@@ -105,13 +107,29 @@ TEST(RendezvousReadOnly, EverySizeClass) {
 
 // Sender and receiver wait at the same time, so they copy together. Both copy the last, shorter piece at some
 // time.
+/// Returns whether each of two ranks has copied a message together with its sender. Collective.
+bool both_shared() {
+  long least = 0;
+  for (std::size_t counter = 0; counter < rma_counter_count(); ++counter) {
+    if (std::string_view(rma_counter_name(counter)) == "receive_shared")
+      least = static_cast<long>(rma_counter_value(counter));
+  }
+  EXPECT_TRUE(ok(rma_allreduce(rma_team_world(), &least, &least, 1, RMA_LONG, RMA_MIN)));
+  return least != 0;
+}
+
 TEST(RendezvousShared, LongMessagesBetweenRanksThatWait) {
   constexpr std::size_t kMost = (std::size_t{1} << 20U) + 4097;
   constexpr int kRounds = 40;
+  // If the machine has other work, a sender may not have a processor while its message is copied. Two ranks
+  // go on until each has copied a message together with its sender; multi.rendezvous-shared.n2 fails if that
+  // never was.
+  constexpr int kMostRounds = 1000;
   const bool first = me() % 2 == 0;
   const int partner = first ? me() + 1 : me() - 1;
   barrier();
-  for (int round = 0; partner < ranks() && round < kRounds; ++round) {
+  for (int round = 0; partner < ranks() && round < kMostRounds; ++round) {
+    if (round >= kRounds && (ranks() != 2 || both_shared())) break;
     for (const std::size_t bytes : {std::size_t{65536}, std::size_t{65537}, std::size_t{300'001}, kMost}) {
       const auto source = contents(bytes, static_cast<std::uint64_t>(round), me(), partner);
       // The buffer is shorter than the message in some rounds.
