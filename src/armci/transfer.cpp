@@ -30,7 +30,8 @@ bool mapped(int process) {
 
 /// Gathers the transfer if there is a `handle` that gathers, and returns the result of the call; returns no
 /// value if the transfer was not gathered. A transfer to a process of this host is executed at once, even if
-/// the handle gathers. The handle then stays as it is, because it may contain the number of another operation.
+/// the handle gathers. The handle then stays as it is, because it may contain the number of another
+/// operation.
 std::optional<int> gathered(const armci_hdl_t* handle, Aggregates::Kind kind, void* src, void* dst, int bytes,
                             int process, const char* call) {
   if (handle == nullptr) return std::nullopt;

@@ -6,8 +6,8 @@
 
 #include "kernels/elements.hpp"
 
-// The loops by which reductions and accumulates combine arrays, one for each operator and machine type. librma
-// and the libraries over it use the same ones.
+// The loops by which reductions and accumulates combine arrays, one for each operator and machine type.
+// librma and the libraries over it use the same ones.
 
 namespace rma::kernels {
 

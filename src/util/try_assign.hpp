@@ -5,8 +5,8 @@
 #include "util/status.hpp"
 #include "util/try.hpp"
 
-/// Evaluates an expression that has a Result, and returns its failure from the calling function if there is one.
-/// Else declares `name` as a reference to the value. After abseil's ASSIGN_OR_RETURN.
+/// Evaluates an expression that has a Result, and returns its failure from the calling function if there is
+/// one. Else declares `name` as a reference to the value. After abseil's ASSIGN_OR_RETURN.
 #define RMA_TRY_ASSIGN(name, ...)             \
   auto name##_result = (__VA_ARGS__);         \
   if (!name##_result.ok()) [[unlikely]]       \

@@ -35,7 +35,8 @@ std::string row_text(const EngineTable::Row& row) {
   if (row.most_bytes != SIZE_MAX) {
     conditions.push_back(fmt::format("up to {} bytes{}", row.most_bytes, scan ? "" : " in all"));
   }
-  if (row.most_element != SIZE_MAX) conditions.push_back(fmt::format("elements of up to {} bytes", row.most_element));
+  if (row.most_element != SIZE_MAX)
+    conditions.push_back(fmt::format("elements of up to {} bytes", row.most_element));
   const std::string_view engine = EngineTable::name(row.engine);
   return conditions.empty() ? std::string(engine)
                             : fmt::format("{} ({})", engine, fmt::join(conditions, ", "));

@@ -8,8 +8,8 @@
 
 namespace rma::mpi {
 
-/// Returns the loop of a predefined operator over a predefined datatype. Returns null if the standard does not
-/// define the operator for it, or the compiler does not have the machine type.
+/// Returns the loop of a predefined operator over a predefined datatype. Returns null if the standard does
+/// not define the operator for it, or the compiler does not have the machine type.
 [[nodiscard]] kernels::Loop find_loop(MPI_Op op, const PredefinedType& type);
 
 /// An operator of the program. A reduction that is under way holds a reference.
