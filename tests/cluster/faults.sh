@@ -45,21 +45,24 @@ messages_lost() {
   OMPI_MCA_orte_enable_recovery=1 expect_text 'survivors agree' cluster-run --hosts 2 -n 8 --timeout 60 \
     --env RMA_PEER_TIMEOUT=3 --env RMA_UNEXPECTED=4K --env RMA_PIPELINE=64K -- "$job" messages_lost "$1"
 }
-# until_said ARGUMENT...: a job by cluster-run in which ranks are killed. It ends as soon as rank 0 has said what the
-# survivors saw: mpirun may wait for its time limit if a host has several ranks and one was killed.
+# agreed LOG PID: waits until rank 0 has said what the survivors saw, and ends the job then: mpirun may wait for its
+# time limit if a host has several ranks and one was killed, or if a host vanished.
+agreed() {
+  until grep -qE 'survivors agree|something was wrong' "$1"; do
+    sleep 0.2
+    kill -0 "$2" 2> /dev/null || break
+  done
+  kill "$2" 2> /dev/null
+  wait "$2" || true
+  cat "$1"
+  grep -q 'survivors agree' "$1"
+}
+# until_said ARGUMENT...: a job by cluster-run in which ranks are killed.
 until_said() {
-  local log job_pid
+  local log
   log=$(mktemp)
   OMPI_MCA_orte_enable_recovery=1 cluster-run --timeout 60 --env RMA_PEER_TIMEOUT=3 "$@" > "$log" 2>&1 &
-  job_pid=$!
-  until grep -qE 'survivors agree|something was wrong' "$log"; do
-    sleep 0.2
-    kill -0 $job_pid 2> /dev/null || break
-  done
-  kill $job_pid 2> /dev/null
-  wait $job_pid || true
-  cat "$log"
-  grep -q 'survivors agree' "$log"
+  agreed "$log" $!
 }
 # collectives_lost RANK: two ranks on each of two hosts, one of which is killed between two collectives.
 collectives_lost() {
@@ -78,19 +81,16 @@ window_lost() {
     --env RMA_PEER_TIMEOUT=3 -- "$bin/mpi-windows-holder"
 }
 vanished() {
-  local log
+  local log job_pid
   log=$(mktemp)
-  # The launcher itself notices a lost host late, so it has a time limit. The test checks the survivors'
-  # output.
   cluster-run -n 1 --timeout 60 -- "$job" vanished 2 > "$log" 2>&1 &
+  job_pid=$!
   until grep -q now "$log"; do
     sleep 0.2
-    kill -0 $! 2> /dev/null || break
+    kill -0 $job_pid 2> /dev/null || break
   done
   cluster-fault kill-host 3
-  wait $! || true
-  cat "$log"
-  grep -q 'survivors agree' "$log"
+  agreed "$log" $job_pid
 }
 
 step 'a loss of 1 %' lossy 1% traffic 40
