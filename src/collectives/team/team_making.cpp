@@ -138,6 +138,8 @@ Status Teams::open_schedules(Team& team, std::uint32_t context) {
   // and the first members of both have left it.
   while (uses_context(context)) sched_yield();
   return unless_exhausted([&]() -> Status {
+    // The team is listed already, and uses_context() of other threads looks at its channel.
+    const std::unique_lock guard(mutex_);
     team.open_schedules(job_, *messages_, *schedules_, *accumulator_, context);
     return {};
   });
