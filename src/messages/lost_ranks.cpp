@@ -1,4 +1,4 @@
-// What a rank does when it loses another, or gives a context up.
+// The steps of a rank that loses another one, or gives a context up.
 
 #include <algorithm>
 #include <chrono>

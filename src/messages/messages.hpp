@@ -191,7 +191,7 @@ class Messages final : public ProgressSource, public WaitProgress {
   }
 
  private:
-  /// Who is told of the end of a receive: a request, the caller's memory, or the call that waits.
+  /// The addressee of a receive's end: a request, the caller's memory, or the call that waits.
   struct Issuer {
     rma_request_t* request = nullptr;         ///< where the call stores the request
     rma_posted_recv_t* posted = nullptr;      ///< the memory
@@ -239,7 +239,7 @@ class Messages final : public ProgressSource, public WaitProgress {
   template <typename Operation>
   [[nodiscard]] Status wait(const Operation& operation);
   /// Takes a receive that no message has matched out of the matching, and returns it: the caller ends it.
-  /// Returns null if one has, or if there is none with this name and issuer.
+  /// Returns null if a message has matched it, or if no receive has this name and issuer.
   [[nodiscard]] ReceiveOperation* withdraw(std::uint64_t name, const Issuer& issuer, int lost);
   void cancel_send(rma_request_t request);
 

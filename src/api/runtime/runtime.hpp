@@ -14,8 +14,8 @@
 #include "util/status.hpp"
 #include "util/trace.hpp"
 
-// The C functions' files include this, so it declares the members' types and leaves it to each file to
-// include the header of what it uses.
+// The C functions' files include this, so it only declares the members' types. Each file includes the
+// headers of the members that it uses.
 
 namespace rma {
 

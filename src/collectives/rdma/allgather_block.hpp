@@ -9,7 +9,7 @@
 
 namespace rma {
 
-/// What a member needs to write into another one's result.
+/// The addresses and keys by which a member writes into another one's result.
 struct ResultCard {
   std::uint64_t address = 0;
   RailKeys keys = {};

@@ -58,8 +58,9 @@ class AllgatherPort {
   /// Ends a receive that no message has matched.
   virtual void cancel(rma_request_t request) = 0;
 
-  /// Waits until `word` of this member's block, which `member` writes, is at least `value`. What was written
-  /// before the word is visible then. RMA_ERR_PEER_LOST if the member has ended, or if a member has failed().
+  /// Waits until `word` of this member's block, which `member` writes, is at least `value`. Data that were
+  /// written before the word is visible then. RMA_ERR_PEER_LOST if the member has ended, or if a member has
+  /// failed().
   [[nodiscard]] virtual Status wait(int member, const std::uint64_t& word, std::uint64_t value) = 0;
 
   /// Returns success as long as no member has called fail(), as far as this one knows.

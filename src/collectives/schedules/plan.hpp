@@ -43,7 +43,7 @@ class PlanExecutor {
 };
 
 /// A collective operation as a list of steps that one member executes in their order. The messages from one
-/// member to another match the receives in the order of both lists. Whoever makes a plan (plans.hpp) sees to
+/// member to another match the receives in the order of both lists. The maker of a plan (plans.hpp) sees to
 /// it that the lists of all members fit together.
 class Plan {
  public:

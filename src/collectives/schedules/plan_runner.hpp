@@ -5,8 +5,8 @@
 #include <span>
 
 #include "collectives/members/host_map.hpp"
-#include "collectives/messages/team_transport.hpp"
 #include "collectives/schedules/plan.hpp"
+#include "collectives/schedules/team_transport.hpp"
 #include "rma/collectives.h"
 #include "util/status.hpp"
 

@@ -11,7 +11,7 @@
 // its plan. They know no job and send nothing, so a test can execute the plans of all members by itself.
 //
 // A member only needs to know what the operation's text gives it: the sizes of the blocks that it sends and
-// receives. What decides between two algorithms is the same on all members.
+// receives. The values that decide between two algorithms are the same on all members.
 
 namespace rma {
 

@@ -84,7 +84,7 @@ class Parts {
 /// The number of *takers* is a power of two. First, each of the first members with an odd rank hands its
 /// elements to its neighbour below, a taker, and gets the result from there if it wants it. In step k two
 /// takers whose numbers differ in bit k alone combine what each of them has: the elements of 2^k takers. So
-/// the order is the same whoever wants the result.
+/// the order does not depend on the member that wants the result.
 class TakersReduction {
  public:
   static constexpr int kAll = -1;

@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "collectives/messages/team_transport.hpp"
 #include "collectives/schedules/plan.hpp"
 #include "collectives/schedules/schedule_contexts.hpp"
+#include "collectives/schedules/team_transport.hpp"
 #include "core/job/job.hpp"
 #include "messages/messages.hpp"
 #include "util/rank_map.hpp"

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "messages/matching/drawn_numbers.hpp"
 #include "rma/messages.h"
 #include "util/number_pool.hpp"
 

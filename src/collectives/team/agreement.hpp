@@ -4,7 +4,7 @@
 #include <span>
 
 #include "collectives/members/failure_word.hpp"
-#include "collectives/messages/team_transport.hpp"
+#include "collectives/schedules/team_transport.hpp"
 #include "collectives/team/team_registry.hpp"
 #include "util/status.hpp"
 

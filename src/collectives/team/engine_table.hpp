@@ -20,7 +20,7 @@ enum class Engine : std::uint8_t {
   schedule   ///< as a schedule that the caller waits for (Schedules)
 };
 
-/// What all members of a team know alike about where they are.
+/// The placement of a team's members on hosts. It is the same for all members.
 struct TeamLayout {
   int members = 1;
   int hosts = 1;

@@ -93,7 +93,7 @@ class Team {
  private:
   friend class Teams;
 
-  /// What the teams of this process share.
+  /// The objects that the teams of this process share.
   struct Shared {
     Job* job = nullptr;
     HostMemory host;

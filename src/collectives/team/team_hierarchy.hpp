@@ -12,8 +12,8 @@
 #include "collectives/members/host_map.hpp"
 #include "collectives/members/internal_memory.hpp"
 #include "collectives/members/roster.hpp"
-#include "collectives/messages/team_transport.hpp"
 #include "collectives/schedules/plan_runner.hpp"
+#include "collectives/schedules/team_transport.hpp"
 #include "collectives/shared_memory/exchange.hpp"
 #include "collectives/shared_memory/hierarchical_exchange.hpp"
 #include "core/job/job.hpp"
@@ -57,7 +57,7 @@ class HostRoster final : public Roster {
 /// hierarchy.
 class TeamHierarchy {
  public:
-  /// What a member tells the others if it has no memory.
+  /// The value that a member without memory sends to the others.
   static constexpr std::int32_t kNoMemory = -1;
 
   /// Needs all memory that a member must have to tell the others whether it has the rest. Throws

@@ -193,7 +193,7 @@ class ContextTable {
     return one;
   }
 
-  /// What becomes of a message whose context is that of a retired number: it makes the context again, or not.
+  /// The fate of a message whose context is that of a retired number: it makes the context again, or not.
   enum class Retired : std::uint8_t { no, yes };
   [[nodiscard]] MessageContext* locked(std::uint32_t number, Retired retired) {
     for (;;) {

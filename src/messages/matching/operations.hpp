@@ -52,7 +52,8 @@ struct ReceiveOperation : PostedReceive {
   std::size_t come = 0;   ///< the first bytes, which are in the buffer already
   /// The receive waits for fragments, and has a claim on its end: whoever clears the flag ends it.
   bool fragmented = false;
-  /// The sender copies pieces and has not said yet that it is done. Whoever clears the flag ends the receive.
+  /// The sender copies pieces and has not said yet that it is done. The thread that clears the flag ends the
+  /// receive.
   bool shared = false;
   std::uint32_t pieces_left = 0;  ///< of a copy that both processes make; nobody has said that they are there
   rma_status_t shared_status = RMA_SUCCESS;         ///< of that copy

@@ -52,7 +52,7 @@ class Pipeline {
 
     [[nodiscard]] static Options from(const Settings& settings);
   };
-  /// What the pipeline asks of the rendezvous to which it belongs.
+  /// The calls of the pipeline to the rendezvous to which it belongs.
   struct Ends {
     /// Asks for the bytes from number `begin` on in fragments.
     std::function<void(ReceiveOperation& receive, std::uint64_t sender, std::size_t begin)> fragments;

@@ -44,7 +44,7 @@ struct alignas(64) RingLine {
 };
 static_assert(sizeof(RingLine) == 64);
 
-/// What the receiver tells the sender. Only the receiver writes it.
+/// The receiver's words to the sender. Only the receiver writes it.
 struct alignas(64) LineFeedback {
   std::atomic<std::uint64_t> taken = 0;        ///< lines
   std::atomic<std::uint64_t> taken_bytes = 0;  ///< of the slots
@@ -55,7 +55,7 @@ struct alignas(64) LineFeedback {
 };
 static_assert(sizeof(LineFeedback) == 64);
 
-/// What the sender tells the receiver beside the messages. It sleeps, or is about to, until there is room.
+/// The sender's word to the receiver beside the messages. It sleeps, or is about to, until there is room.
 /// The receiver clears the flag when it wakes the sender.
 struct alignas(64) LineWish {
   std::atomic<std::uint32_t> room = 0;

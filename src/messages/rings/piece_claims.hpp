@@ -6,8 +6,9 @@
 
 namespace rma {
 
-/// Who copies which piece of a message that two processes copy together (SharedCopy). It lies in memory that
-/// both have mapped. Each transfer has a number, so a process that comes late takes no piece of the next one.
+/// The claims on the pieces of a message that two processes copy together (SharedCopy). It lies in memory
+/// that both have mapped. Each transfer has a number, so a process that comes late takes no piece of the next
+/// one.
 struct alignas(64) PieceClaims {
   std::atomic<std::uint64_t> word = 0;  ///< number of the transfer (high half), next piece (low half)
 

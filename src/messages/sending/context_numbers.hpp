@@ -70,8 +70,8 @@ class ContextNumbers {
     std::vector<GivenBack> numbers;
     std::vector<int> awaited;
   };
-  /// What the owner knows of a number that members have given back: they, or once all have, those that have
-  /// not answered the order to renew it.
+  /// The owner's record of a number that members have given back: these members, or once all have, those that
+  /// have not answered the order to renew it.
   struct Returning {
     std::uint32_t members = 0;
     bool renewing = false;

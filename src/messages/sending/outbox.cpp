@@ -242,7 +242,7 @@ void Outbox::control(int rank, MessageType type, std::span<const std::byte> head
       sched_yield();  // nothing has been sent: other threads may give memory back, or the receiver room
     }
   }
-  // What the message tells has happened, and its receiver waits for ever without it.
+  // The message reports an event that has happened, and its receiver waits for ever without it.
   end_exhausted("a message of the library");
 }
 

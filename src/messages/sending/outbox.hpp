@@ -46,8 +46,9 @@ struct ChannelHead {
 static_assert(sizeof(ChannelHead) == 16);
 
 /// Sends messages to all ranks: by a ring to ranks whose memory is mapped here, by the channel to others. The
-/// messages to one rank arrive in the order of sending. What finds no room waits in the *backlog* of its
-/// rank, and so does everything after it. Thread-safe: threads that send to different ranks do not meet.
+/// messages to one rank arrive in the order of sending. A message that finds no room waits in the *backlog*
+/// of its rank, and so does everything after it. Thread-safe: threads that send to different ranks do not
+/// meet.
 class Outbox {
  public:
   static constexpr std::uint16_t kChannelKind = 24;  ///< of all messages that go by the channel

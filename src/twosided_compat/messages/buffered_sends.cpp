@@ -22,8 +22,8 @@
 namespace rma::mpi {
 namespace {
 
-/// What a buffer is attached to: a communicator, with the session that it comes from; a session, if `comm` is
-/// null; or the process, if there is no session either.
+/// The owner of an attached buffer: a communicator, with the session that it comes from; a session, if `comm`
+/// is null; or the process, if there is no session either.
 struct Owner {
   const Communicator* comm = nullptr;
   std::uint64_t session = kNoSession;

@@ -47,7 +47,7 @@ int issue(Mode mode, const Send& send, int dest, int tag, rma_request_t& pending
                       send.comm->context(), &pending));
 }
 
-/// What a receive or probe looks for, in librma's terms.
+/// The source, tag and context of a receive or probe, in librma's terms.
 struct Wanted {
   Communicator* comm = nullptr;
   int source = 0;

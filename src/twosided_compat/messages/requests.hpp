@@ -24,7 +24,7 @@ namespace rma::mpi {
 
 class Partitioned;
 
-/// What a nonblocking or persistent collective operation keeps until its request is freed.
+/// The state that a nonblocking or persistent collective operation keeps until its request is freed.
 class CollectiveOperation {
  public:
   CollectiveOperation() = default;
@@ -100,10 +100,10 @@ class Request : public Object {
   };
   /// Tells whether an operation without a librma request of its own has ended, such as MPI_Buffer_iflush.
   using HasEnded = std::function<bool()>;
-  /// What an operation is that is more than one message of contiguous data.
+  /// The kind of an operation, unless it is one message of contiguous data, with the state that it needs.
   using Operation = std::variant<std::monostate, Packed, Exchange, Generalized, HasEnded,
                                  std::shared_ptr<Partitioned>, std::unique_ptr<CollectiveOperation>>;
-  /// What sends and receives of contiguous data do not have, unless they are persistent. They are most
+  /// The members that sends and receives of contiguous data lack, unless they are persistent. They are most
   /// requests, so making and freeing one of them does not touch any of this.
   struct Extra {
     Extra();

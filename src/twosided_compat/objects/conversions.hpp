@@ -17,7 +17,7 @@ int number_of(Handle handle, Handle null) {
   return object != nullptr ? object->to_number() : static_cast<int>(bits(null));
 }
 
-/// Returns the handle that has this number, or `null` if there is none of this kind.
+/// Returns the handle that has this number, or `null` if no object of this kind has the number.
 template <class Handle>
 Handle handle_of(int number, Handle null) {
   if (number >= 0 && static_cast<std::uintptr_t>(number) < kPredefinedEnd) {

@@ -4,8 +4,8 @@
 #include "twosided_compat/objects/errors.hpp"
 #include "util/try.hpp"
 
-// What the calls on error handlers do, for each kind of object. `owner` is null for a handle that is not
-// valid; then they return `invalid`.
+// The common bodies of the calls on error handlers, for each kind of object. `owner` is null for a handle
+// that is not valid; then they return `invalid`.
 
 namespace rma::mpi {
 

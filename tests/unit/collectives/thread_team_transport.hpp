@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/messages/team_transport.hpp"
+#include "collectives/schedules/team_transport.hpp"
 
 // Messages between threads that take the place of a team's processes.
 
