@@ -1,5 +1,7 @@
 #include "twosided_compat/windows/window_words.hpp"
 
+#include "twosided_compat/numbers.hpp"
+
 namespace rma::mpi {
 
 WordOperation word_operation(std::uintptr_t op, kernels::Loop kernel) {
