@@ -1,7 +1,8 @@
 /**
  * @file unchecked.h
- * Short ways of rma/messages.h for libraries over this one, such as one for MPI, that check the arguments of
- * their callers themselves and have objects of their own for requests. Programs need none of them.
+ * Short ways of rma/messages.h and rma/collectives.h for libraries over this one, such as one for MPI, that
+ * check the arguments of their callers themselves and have objects of their own for requests. Programs need
+ * none of them.
  *
  * These functions check no argument. The caller is between rma_init and rma_finalize. Ranks are ranks of the
  * job, tags are 0 or greater, buffers of more than 0 bytes are not null; wildcards are as in messages.h.
@@ -12,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rma/collectives.h"
 #include "rma/messages.h"
 #include "rma/types.h"
 
@@ -56,6 +58,22 @@ void rma_posted_cancel(rma_posted_recv_t* posted);
  *  still filled. Stores RMA_REQUEST_NULL if the receive has ended or is about to: the caller then waits for
  *  `*posted`. Returns RMA_ERR_NO_MEMORY. */
 rma_status_t rma_posted_request(rma_posted_recv_t* posted, rma_request_t* request);
+
+/** The memory in which all members of a team meet. It exists as long as the team. */
+typedef struct rma_meeting* rma_meeting_t;
+
+/** Returns the memory in which the members of a team meet, or null. It is null if the members are on several
+ *  hosts, if they have not met yet (rma_team_attach), if the settings ask for a trace of all calls or for
+ *  checks of collective calls, and for a handle of no team. Local. */
+rma_meeting_t rma_team_meeting(rma_team_t team);
+
+/** These two execute a barrier and an allreduce of a few bytes, as rma_collective_run does. Members that call
+ *  them and members that call rma_collective_run find each other. They return 1 if the operation is done. They
+ *  return 0 if it is to be executed by rma_collective_run, which then also reports a member that is lost. */
+int rma_try_barrier(rma_meeting_t meeting);
+/** `dst` and `src` are equal or disjoint, and not null. The arguments of the members agree. */
+int rma_try_allreduce(rma_meeting_t meeting, void* dst, const void* src, size_t count,
+                      const rma_reducer_t* reducer);
 
 #ifdef __cplusplus
 }

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <numeric>
 
 #include "harness.hpp"
 #include "numbers.hpp"
+#include "rma/collectives.h"
+#include "rma/unchecked.h"
 
 namespace multi {
 namespace {
@@ -301,6 +305,64 @@ TEST(Collective, OnWindowMemory) {
   std::fill_n(numbers, 25'000, 3L);
   EXPECT_TRUE(ok(rma_allreduce(rma_team_world(), numbers, numbers, 25'000, RMA_LONG, RMA_SUM)));
   EXPECT_EQ(std::count(numbers, numbers + 25'000, 3L * ranks()), 25'000);
+}
+
+/// A sum of longs in the general form.
+rma_collective_t sum_of(const std::vector<long>& mine, std::vector<long>& all) {
+  rma_collective_t sum = {};
+  sum.kind = RMA_COLLECTIVE_ALLREDUCE;
+  sum.dst = all.data();
+  sum.src = mine.data();
+  sum.count = mine.size();
+  sum.reducer = {.combine =
+                     [](const void* in, void* inout, std::size_t count, void* /*context*/) {
+                       for (std::size_t i = 0; i < count; ++i)
+                         static_cast<long*>(inout)[i] += static_cast<const long*>(in)[i];
+                     },
+                 .context = nullptr,
+                 .element_bytes = sizeof(long),
+                 .commutes = 1};
+  return sum;
+}
+
+// Members that take the short way of rma/unchecked.h and members that take the general one find each other.
+TEST(Collective, ShortWaysAndGeneralOnesMeet) {
+  std::vector<int> all_ranks(static_cast<std::size_t>(ranks()));
+  std::iota(all_ranks.begin(), all_ranks.end(), 0);
+  rma_team_t team = nullptr;
+  EXPECT_TRUE(ok(rma_team_attach(all_ranks.data(), ranks(), 5, &team)));
+  EXPECT_EQ(rma_team_meeting(team), nullptr) << "the members have not met";
+  EXPECT_EQ(rma_team_meeting(nullptr), nullptr);
+  rma_collective_t meet = {};
+  EXPECT_TRUE(ok(rma_collective_run(team, &meet)));
+  const rma_meeting_t meeting = rma_team_meeting(team);
+  EXPECT_EQ(meeting != nullptr, rma_team_meeting(rma_team_world()) != nullptr);
+  const bool one_round = ranks() == 1 || std::getenv("RMA_COLL_DIRECT") == nullptr;
+  for (int round = 0; round < 40; ++round) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{7}, std::size_t{128}, std::size_t{129}}) {
+      const std::vector<long> mine(count, me() + round);
+      std::vector<long> all(count, -1);
+      const rma_collective_t sum = sum_of(mine, all);
+      const bool turn = meeting != nullptr && (me() + round) % 2 == 0;
+      const bool done = turn && rma_try_allreduce(meeting, all.data(), mine.data(), count, &sum.reducer) != 0;
+      if (turn && (one_round || count > 128)) EXPECT_EQ(done, count <= 128) << count;
+      if (!done) EXPECT_TRUE(ok(rma_collective_run(team, &sum)));
+      const long expected = ranks() * (ranks() - 1) / 2 + round * ranks();
+      EXPECT_EQ(std::count(all.begin(), all.end(), expected), static_cast<std::ptrdiff_t>(count));
+      const bool met = turn && rma_try_barrier(meeting) != 0;
+      EXPECT_EQ(met, turn);
+      if (!met) EXPECT_TRUE(ok(rma_collective_run(team, &meet)));
+    }
+  }
+  if (meeting != nullptr) {
+    long number = 0;
+    const std::vector<long> none;
+    std::vector<long> nowhere;
+    const rma_reducer_t reducer = sum_of(none, nowhere).reducer;
+    for (const std::size_t count : {std::size_t{0}, SIZE_MAX, SIZE_MAX / 8 + 2})
+      EXPECT_EQ(rma_try_allreduce(meeting, &number, &number, count, &reducer), 0) << count;
+  }
+  EXPECT_TRUE(ok(rma_team_free(&team)));
 }
 
 TEST(Collective, RefusesBadArgumentsAlike) {

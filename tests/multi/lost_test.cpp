@@ -20,6 +20,7 @@
 
 #include "forked_job.hpp"
 #include "rma/rma.h"
+#include "rma/unchecked.h"
 
 namespace {
 
@@ -121,6 +122,26 @@ TEST_P(Lost, EveryCallOfItsTeamFailsAndOthersMakeOneOfTheirOwn) {
     EXPECT_GOOD(rma_allgather(team, each.data(), &rank, sizeof rank));
     EXPECT_TRUE(std::equal(left.begin(), left.end(), each.begin()));
     EXPECT_GOOD(rma_team_free(&team));
+  });
+}
+
+TEST_P(Lost, TheShortWaysLeaveTheAnswerToTheGeneralOne) {
+  run([this](int rank, const auto& meet) {
+    EXPECT_GOOD(rma_barrier(rma_team_world()));
+    const rma_meeting_t meeting = rma_team_meeting(rma_team_world());
+    EXPECT_EQ(meeting == nullptr, algorithm_.by_p2p());
+    meet();
+    if (rank == victim_) end();
+    if (meeting != nullptr) {
+      long sum = 0;
+      const rma_reducer_t reducer = {.combine = [](const void*, void*, std::size_t, void*) {},
+                                     .context = nullptr,
+                                     .element_bytes = sizeof sum,
+                                     .commutes = 1};
+      EXPECT_EQ(rma_try_barrier(meeting), 0);
+      EXPECT_EQ(rma_try_allreduce(meeting, &sum, &sum, 1, &reducer), 0);
+    }
+    EXPECT_LOST(rma_barrier(rma_team_world()));
   });
 }
 

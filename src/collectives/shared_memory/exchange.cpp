@@ -37,6 +37,9 @@ Exchange::Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const
       buffers_(buffers),
       announced_(rounds_, buffers),
       direct_bytes_(block.direct_bytes),
+      at_once_bytes_(block.members > 1
+                         ? std::min<std::size_t>(kWholeBytes, std::max<std::size_t>(direct_bytes_, 1) - 1)
+                         : kWholeBytes),
       crowded_(block.crowded),
       staged_piece_(block.crowded ? kHalf : kStagedPiece),
       one_round_(block.crowded || block.members <= 2),

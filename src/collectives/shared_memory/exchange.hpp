@@ -39,6 +39,15 @@ class Exchange {
   [[nodiscard]] int members() const { return rounds_.members(); }
 
   [[nodiscard]] Status barrier() { return rounds_.meet(); }
+  /// Executes an allreduce that takes one round, as run() does. Returns whether it is done. If not, the caller
+  /// calls run(), which has the answer for more data, and for a team that has lost a member.
+  [[nodiscard]] bool allreduce_at_once(std::byte* dst, const std::byte* src, std::size_t elements,
+                                       const rma_reducer_t& reducer) {
+    // None of the two factors is so large that the product overflows.
+    if (elements > at_once_bytes_ || reducer.element_bytes > at_once_bytes_) return false;
+    const std::size_t bytes = elements * reducer.element_bytes;
+    return bytes != 0 && bytes <= at_once_bytes_ && allreduce_whole(dst, src, elements, reducer).ok();
+  }
   /// Executes a collective operation, whose arguments were checked. If `done` is false afterwards, the
   /// members did nothing, all alike: they cannot get at each other's buffers, or the operation has no form
   /// here.
@@ -92,6 +101,9 @@ class Exchange {
   [[nodiscard]] Status reduce_scatter(const rma_collective_t& collective, bool& done);
   [[nodiscard]] Status scan(const rma_collective_t& collective, bool exclusive, bool& done);
   [[nodiscard]] Status allreduce_piece(std::byte* dst, const std::byte* src, std::size_t elements,
+                                       const rma_reducer_t& reducer);
+  /// The same in one round: every member combines all elements.
+  [[nodiscard]] Status allreduce_whole(std::byte* dst, const std::byte* src, std::size_t elements,
                                        const rma_reducer_t& reducer);
   [[nodiscard]] Status allreduce_direct(const rma_collective_t& collective);
   [[nodiscard]] Status reduce_scatter_staged(const rma_collective_t& collective, std::size_t longest,
@@ -187,6 +199,9 @@ class Exchange {
   [[nodiscard]] std::byte* result_block() const { return work_.get(); }
   [[nodiscard]] std::byte* other_block() const { return work_.get() + kBlock; }
 
+  /// Every member combines a piece of up to this size on its own, because that costs less than a second
+  /// round.
+  static constexpr std::size_t kWholeBytes = 1024;
   /// The largest element that is combined here.
   static constexpr std::size_t kBlock = std::size_t{32} << 10U;
   static constexpr std::size_t kHalf = Buffers::kScratchBytes / 2;
@@ -199,8 +214,9 @@ class Exchange {
   const Buffers& buffers_;
   AnnouncedBuffers announced_;
   const std::size_t direct_bytes_;
-  const bool crowded_;              ///< TeamShape::crowded
-  const std::size_t staged_piece_;  ///< a piece in the scratch
+  const std::size_t at_once_bytes_;  ///< an allreduce of up to this size takes one round
+  const bool crowded_;               ///< TeamShape::crowded
+  const std::size_t staged_piece_;   ///< a piece in the scratch
   const bool one_round_;  ///< rounds are so expensive that each member combines all of a piece by itself
   std::unique_ptr<std::byte, Free> work_;
 };

@@ -15,8 +15,6 @@ namespace {
 constexpr std::size_t kCacheLine = 64;
 /// Mapped sources are combined in blocks of this size, which fit the first-level cache with one source.
 constexpr std::size_t kNearBlock = 4096;
-/// Every member combines a piece of up to this size on its own, because that costs less than a second round.
-constexpr std::size_t kWholeBytes = 1024;
 
 /// Returns the elements of a block of `bytes` bytes, at least one.
 std::size_t elements_in(std::size_t bytes, const rma_reducer_t& reducer) {
@@ -281,16 +279,22 @@ Status Exchange::allreduce_direct(const rma_collective_t& collective) {
   return announced_.finish(copied);
 }
 
-Status Exchange::allreduce_piece(std::byte* dst, const std::byte* src, std::size_t elements,
+Status Exchange::allreduce_whole(std::byte* dst, const std::byte* src, std::size_t elements,
                                  const rma_reducer_t& reducer) {
   const std::size_t bytes = elements * reducer.element_bytes;
   std::memcpy(rounds_.outbox(bytes), src, bytes);
   RMA_TRY(rounds_.meet());
+  combine(dst, elements, members() - 1, reducer, [&](int from) { return rounds_.inbox(from, bytes); });
+  return {};
+}
+
+Status Exchange::allreduce_piece(std::byte* dst, const std::byte* src, std::size_t elements,
+                                 const rma_reducer_t& reducer) {
+  const std::size_t bytes = elements * reducer.element_bytes;
+  if (bytes <= kWholeBytes || one_round_) return allreduce_whole(dst, src, elements, reducer);
+  std::memcpy(rounds_.outbox(bytes), src, bytes);
+  RMA_TRY(rounds_.meet());
   const int last = members() - 1;
-  if (bytes <= kWholeBytes || one_round_) {
-    combine(dst, elements, last, reducer, [&](int from) { return rounds_.inbox(from, bytes); });
-    return {};
-  }
   // The next round's outbox carries this member's part of the result, at its place in the whole.
   const Part part = part_of(member(), elements, reducer.element_bytes);
   const std::size_t own = part.first * reducer.element_bytes;

@@ -69,6 +69,12 @@ class Team {
   [[nodiscard]] Status run(const rma_collective_t& collective);
   /// Executes a barrier, as run() does.
   [[nodiscard]] Status barrier();
+  /// Returns the memory in which all members meet. Returns null if they do not, or have not met yet, or
+  /// compare their calls. A caller that has it may execute operations there without this class, and counts
+  /// them.
+  [[nodiscard]] Exchange* meeting() {
+    return exchange_ != std::nullopt && (teams_ == nullptr || met_) && !checks() ? &*exchange_ : nullptr;
+  }
   /// Returns whether the members compare their calls (RMA_CHECK_COLLECTIVES). A blocking call does so by
   /// check() first.
   [[nodiscard]] bool checks() const {

@@ -332,7 +332,8 @@ def entries(title, functions):
 
 def collective_forms(chapters):
     """The forms of each collective operation: blocking, nonblocking and persistent, with the same arguments. An operation
-    has a function of its name in CollectiveCall. Blocking neighbourhood collectives are written by hand."""
+    has a function of its name in CollectiveCall. Some blocking calls are written by hand: those between neighbours, and
+    those that have a short way (short_collectives.cpp)."""
     functions = {function.name: function for _, _, members in chapters for function in members}
     persistent = [f for f in functions.values() if f.name.endswith("_init") and "MPI_Info" in (p.type for p in f.parameters)]
     operations = [f.name.removesuffix("_init") for f in persistent if f.name.removesuffix("_init") in functions]
@@ -344,7 +345,7 @@ def collective_forms(chapters):
         fill = f"[&](CollectiveCall& call) {{ return call.{name.lower()}({arguments}); }}"
         forms = [(f"I{name.lower()}", "start_collective(request, ", ["MPI_Request* request"]),
                  (f"{name}_init", "plan_collective(request, ", ["MPI_Info /*info*/", "MPI_Request* request"])]
-        if not name.startswith("Neighbor_"):
+        if not name.startswith("Neighbor_") and name not in ("Barrier", "Allreduce"):
             forms.insert(0, (name, "run_collective(", []))
         for form, call, further in forms:
             parameters = ", ".join([*(p.internal() for p in own), *further])

@@ -15,6 +15,7 @@
 #include "mpi.h"
 #include "rma/messages.h"
 #include "rma/rma.h"
+#include "rma/unchecked.h"
 #include "twosided_compat/communicators/members.hpp"
 #include "twosided_compat/objects/attributes.hpp"
 #include "twosided_compat/objects/errors.hpp"
@@ -115,6 +116,14 @@ class Communicator final : public ErrorHandlerOwner {
   [[nodiscard]] int find_team(rma_team_t& team);
   /// Returns the team that find_team() has made, or null.
   [[nodiscard]] rma_team_t made_team() const { return __atomic_load_n(&team_, __ATOMIC_ACQUIRE); }
+  /// Returns the memory in which the members meet, for the short ways of collective calls (rma/unchecked.h), or
+  /// null. One thread at a time makes collective calls, and uses this.
+  [[nodiscard]] rma_meeting_t meeting() const { return meeting_; }
+  /// Looks for it. Called when a collective call has taken the general way. An intercommunicator has none,
+  /// because its team has the members of both groups.
+  void find_meeting() {
+    if (team_ != nullptr && !is_inter()) meeting_ = rma_team_meeting(team_);
+  }
   /// Returns whether only the library's own messages have this communicator (carrier()).
   [[nodiscard]] bool is_carrier() const { return context_ % kTraffics != 0; }
   [[nodiscard]] const Members& peers() const { return *peers_; }
@@ -150,6 +159,7 @@ class Communicator final : public ErrorHandlerOwner {
   mutable std::map<std::tuple<int, int, bool>, int> partitioned_;  // see count_partitioned()
   mutable std::uint32_t duplicates_ = 0;                           // see next_drawer()
   rma_team_t team_ = nullptr;                                      // see find_team()
+  rma_meeting_t meeting_ = nullptr;
   std::atomic<int> references_ = 1;
   const ListedPlace<Communicator> listed_{*this};
 };
