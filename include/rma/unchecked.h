@@ -68,8 +68,8 @@ typedef struct rma_meeting* rma_meeting_t;
 rma_meeting_t rma_team_meeting(rma_team_t team);
 
 /** These two execute a barrier and an allreduce of a few bytes, as rma_collective_run does. Members that call
- *  them and members that call rma_collective_run find each other. They return 1 if the operation is done. They
- *  return 0 if it is to be executed by rma_collective_run, which then also reports a member that is lost. */
+ *  them and members that call rma_collective_run find each other. They return 1 if the operation is done, and
+ *  0 if it is to be executed by rma_collective_run, which then also reports a member that is lost. */
 int rma_try_barrier(rma_meeting_t meeting);
 /** `dst` and `src` are equal or disjoint, and not null. The arguments of the members agree. */
 int rma_try_allreduce(rma_meeting_t meeting, void* dst, const void* src, size_t count,

@@ -39,8 +39,8 @@ class Exchange {
   [[nodiscard]] int members() const { return rounds_.members(); }
 
   [[nodiscard]] Status barrier() { return rounds_.meet(); }
-  /// Executes an allreduce that takes one round, as run() does. Returns whether it is done. If not, the caller
-  /// calls run(), which has the answer for more data, and for a team that has lost a member.
+  /// Executes an allreduce that takes one round, as run() does. Returns whether it is done. If not, the
+  /// caller calls run(), which has the answer for more data, and for a team that has lost a member.
   [[nodiscard]] bool allreduce_at_once(std::byte* dst, const std::byte* src, std::size_t elements,
                                        const rma_reducer_t& reducer) {
     // None of the two factors is so large that the product overflows.

@@ -1,6 +1,6 @@
-// The blocking calls that have a short way: a barrier, and an allreduce of a few bytes, among processes that meet
-// in memory. Every other call, and every call with an argument that is not plainly right, takes the general way,
-// which also reports the error.
+// The blocking calls that have a short way: a barrier, and an allreduce of a few bytes, among processes that
+// meet in memory. Every other call, and every call with an argument that is not plainly right, takes the
+// general way, which also reports the error.
 
 #include <cstddef>
 
@@ -25,8 +25,8 @@ rma_meeting_t meeting_of(MPI_Comm handle) {
   return comm != nullptr ? comm->meeting() : nullptr;
 }
 
-/// Executes an allreduce of a predefined operator and of a predefined type without holes. Returns whether it is
-/// done.
+/// Executes an allreduce of a predefined operator and of a predefined type without holes. Returns whether it
+/// is done.
 bool allreduced_at_once(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                         MPI_Comm comm) {
   const rma_meeting_t meeting = meeting_of(comm);

@@ -116,8 +116,8 @@ class Communicator final : public ErrorHandlerOwner {
   [[nodiscard]] int find_team(rma_team_t& team);
   /// Returns the team that find_team() has made, or null.
   [[nodiscard]] rma_team_t made_team() const { return __atomic_load_n(&team_, __ATOMIC_ACQUIRE); }
-  /// Returns the memory in which the members meet, for the short ways of collective calls (rma/unchecked.h), or
-  /// null. One thread at a time makes collective calls, and uses this.
+  /// Returns the memory in which the members meet, for the short ways of collective calls
+  /// (rma/unchecked.h), or null. One thread at a time makes collective calls, and uses this.
   [[nodiscard]] rma_meeting_t meeting() const { return meeting_; }
   /// Looks for it. Called when a collective call has taken the general way. An intercommunicator has none,
   /// because its team has the members of both groups.
