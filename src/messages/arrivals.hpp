@@ -134,7 +134,8 @@ class Arrivals {
     const std::unique_lock guard(ring.lock, std::try_to_lock);
     LineReceiver::Head head;
     if (!guard.owns_lock() || ring.closed.load(std::memory_order_relaxed) || outbox_.lost(ring.sender) ||
-        ring.receiver.peek(head) != LineReceiver::Found::message || !take(receive, ring.sender, head)) {
+        ring.receiver.peek_inlined(head) != LineReceiver::Found::message ||
+        !take(receive, ring.sender, head)) {
       return false;
     }
     ring.receiver.pop(head, UnexpectedWindow::cost(head.body.size()));

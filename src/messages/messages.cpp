@@ -33,7 +33,7 @@ Outbox::Limits limits_of(const Settings& settings) {
 
 }  // namespace
 
-Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, ProcessMemory memory,
+Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, const ProcessMemory& memory,
                    InboxBlock& block)
     : job_(job),
       remote_access_(remote_access),
@@ -42,7 +42,7 @@ Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, Proc
       operations_(pending_, job.settings().eager_bytes),
       inbox_(job, block, limits_of(job.settings()).ring),
       outbox_(job, channel, remote_access.network(), inbox_, limits_of(job.settings())),
-      rendezvous_(job, remote_access, std::move(memory), operations_, inbox_, outbox_),
+      rendezvous_(job, remote_access, memory, operations_, inbox_, outbox_),
       numbers_(job.rank(), job.size(), contexts_, outbox_,
                [this](MessageContext& context, std::uint32_t number) { arrivals_.discard(context, number); }),
       arrivals_(job.size(), contexts_, numbers_, inbox_, outbox_, operations_, rendezvous_,
@@ -50,11 +50,10 @@ Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, Proc
       signs_of_life_(static_cast<std::size_t>(job.size())) {}
 
 Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remote_access, Channel* channel,
-                                                   ProcessMemory memory) {
+                                                   const ProcessMemory& memory) {
   auto block = Inbox::provide(job);
   if (!block.ok()) return std::move(block).status();
-  std::unique_ptr<Messages> messages(
-      new Messages(job, remote_access, channel, std::move(memory), *block.value()));
+  std::unique_ptr<Messages> messages(new Messages(job, remote_access, channel, memory, *block.value()));
   if (channel != nullptr) {
     // The program's threads take messages in; nothing wakes a helper for them.
     channel->on_message(
@@ -157,7 +156,7 @@ Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool
 Status Messages::start_send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
                             MessageContext* own, rma_request_t* request, SendOperation** started) {
   bool sent = false;
-  if (synchronous || !data.contiguous()) {
+  if (synchronous || !data.contiguous() || outbox_.announces(data.bytes)) {
     RMA_TRY(outbox_.ready(rank));
   } else if (Status status = outbox_.try_eager(rank, envelope, {data.address, data.bytes}, &sent);
              !status.ok()) {

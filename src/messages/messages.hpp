@@ -52,7 +52,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Sets memory for other ranks aside and registers the handlers with the channel, which is null in a job
   /// without one. Called before Job::connect() and before the first message arrives. RMA_ERR_NO_MEMORY.
   [[nodiscard]] static Result<std::unique_ptr<Messages>> create(Job& job, RemoteAccess& remote_access,
-                                                                Channel* channel, ProcessMemory memory);
+                                                                Channel* channel,
+                                                                const ProcessMemory& memory);
   ~Messages() override;
 
   /// Lets threads wait for messages; those that wait for something else drive them if the caller says so
@@ -207,7 +208,8 @@ class Messages final : public ProgressSource, public WaitProgress {
     }
   };
 
-  Messages(Job& job, RemoteAccess& remote_access, Channel* channel, ProcessMemory memory, InboxBlock& block);
+  Messages(Job& job, RemoteAccess& remote_access, Channel* channel, const ProcessMemory& memory,
+           InboxBlock& block);
 
   /// Polls for messages until `condition()` is true or the time for polling is over. Returns whether it is
   /// true.

@@ -57,12 +57,6 @@ int gather(void* context, const void* mine, void* all, std::size_t bytes) {
   return meet(context);
 }
 
-/// The processes may not access each other's memory.
-ProcessMemory no_memory() {
-  return {.read = [](int, std::uintptr_t, std::span<std::byte>) { return RMA_ERR_UNSUPPORTED; },
-          .write = [](int, std::uintptr_t, std::span<const std::byte>) { return RMA_ERR_UNSUPPORTED; }};
-}
-
 }  // namespace
 
 void demand(bool what, std::string_view text) {
@@ -144,7 +138,7 @@ void WorldProcesses::open_channel(int rank) {
   demand(created.ok(), "no channel");
   process.channel = std::move(created).value();
   if (rank != played_) {
-    auto messages = Messages::create(*process.job, *process.access, process.channel.get(), no_memory());
+    auto messages = Messages::create(*process.job, *process.access, process.channel.get(), ProcessMemory());
     demand(messages.ok(), "no messages");
     process.messages = std::move(messages).value();
   }
@@ -162,7 +156,7 @@ void WorldProcesses::open_rings(int rank) {
     demand(block.ok(), "no inbox");
     process.block = block.value();
   } else {
-    auto messages = Messages::create(*process.job, *process.access, nullptr, no_memory());
+    auto messages = Messages::create(*process.job, *process.access, nullptr, ProcessMemory());
     demand(messages.ok(), "no messages");
     process.messages = std::move(messages).value();
   }

@@ -84,18 +84,10 @@ void open_requests(Runtime& runtime) {
   runtime.noncontiguous = std::make_unique<Noncontiguous>(job, pending, *network, channel, client);
 }
 
-/// Returns the access to memory of this host by system calls.
-ProcessMemory process_memory(transport::CmaTransport& cma) {
-  return {.read = [&cma](int rank, std::uintptr_t address,
-                         std::span<std::byte> into) { return cma.read(rank, address, into); },
-          .write = [&cma](int rank, std::uintptr_t address,
-                          std::span<const std::byte> from) { return cma.write(rank, address, from); }};
-}
-
 /// Opens two-sided messages, over the channel if there is one.
 Status open_messages(Runtime& runtime) {
   RMA_TRY_ASSIGN(messages, Messages::create(*runtime.job, *runtime.remote_access, runtime.channel.get(),
-                                            process_memory(*runtime.cma)));
+                                            ProcessMemory(*runtime.cma)));
   runtime.messages = std::move(messages);
   PendingOperations& pending = runtime.remote_access->pending();
   runtime.schedules =
@@ -171,7 +163,7 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   RMA_TRY(runtime->messages->start(helper_spins(runtime->settings, *runtime->job)));
   runtime->job->drive_while_waiting(*runtime->schedules);
   HostMemory host = {
-      .memory = process_memory(*runtime->cma),
+      .memory = ProcessMemory(*runtime->cma),
       .permitted = [&access = *runtime->remote_access](int other) { return access.permitted(other); }};
   RMA_TRY(
       runtime->teams->start(*runtime->messages, *runtime->schedules, *runtime->accumulator, std::move(host)));

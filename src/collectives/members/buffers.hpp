@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/job/job.hpp"
-#include "messages/rendezvous/shared_copy.hpp"
+#include "core/one_sided/process_memory.hpp"
 #include "util/exhausted.hpp"
 #include "util/rank_map.hpp"
 #include "util/status.hpp"

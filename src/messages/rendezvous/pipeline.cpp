@@ -52,9 +52,9 @@ void Pipeline::advance(const std::shared_ptr<WrittenPieces>& pieces) {
   // This thread has set `over`, so it alone uses the receive now.
   if (pieces->refused) {
     count(Counter::receive_refused);
-    ends_.fragments(pieces->receive, pieces->sender, pieces->missing);
+    answers_.ask_for_fragments(pieces->receive, pieces->sender, pieces->missing);
   } else {
-    ends_.complete(pieces->receive, pieces->sender);
+    answers_.finish(pieces->receive, pieces->sender, RMA_SUCCESS);
   }
 }
 

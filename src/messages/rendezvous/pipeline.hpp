@@ -3,13 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <utility>
 
 #include "messages/matching/operation_ends.hpp"
 #include "messages/rendezvous/device_transfers.hpp"
+#include "messages/rendezvous/fetch_answers.hpp"
 #include "messages/sending/outbox.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
@@ -52,23 +51,16 @@ class Pipeline {
 
     [[nodiscard]] static Options from(const Settings& settings);
   };
-  /// The calls of the pipeline to the rendezvous to which it belongs.
-  struct Ends {
-    /// Asks for the bytes from number `begin` on in fragments.
-    std::function<void(ReceiveOperation& receive, std::uint64_t sender, std::size_t begin)> fragments;
-    /// Ends a receive whose data have all come.
-    std::function<void(ReceiveOperation& receive, std::uint64_t sender)> complete;
-  };
 
   /// `network` is null in a job without one. The arguments outlive this.
   Pipeline(const Options& options, Network* network, OperationEnds& operations, Outbox& outbox,
-           DeviceTransfers& transfers, Ends ends)
+           DeviceTransfers& transfers, FetchAnswers& answers)
       : options_(options),
         network_(network),
         operations_(operations),
         outbox_(outbox),
         transfers_(transfers),
-        ends_(std::move(ends)) {}
+        answers_(answers) {}
 
   /// Lets the sender write the bytes that have not come() yet into the contiguous buffer of `receive`.
   void begin(ReceiveOperation& receive, std::uint64_t sender);
@@ -95,7 +87,7 @@ class Pipeline {
   OperationEnds& operations_;
   Outbox& outbox_;
   DeviceTransfers& transfers_;
-  const Ends ends_;
+  FetchAnswers& answers_;
 };
 
 }  // namespace rma

@@ -16,32 +16,26 @@ namespace {
 
 }  // namespace
 
-Rendezvous::Rendezvous(Job& job, RemoteAccess& remote_access, ProcessMemory memory, OperationEnds& operations,
-                       Inbox& inbox, Outbox& outbox)
+Rendezvous::Rendezvous(Job& job, RemoteAccess& remote_access, const ProcessMemory& memory,
+                       OperationEnds& operations, Inbox& inbox, Outbox& outbox)
     : job_(job),
       remote_access_(remote_access),
-      memory_(std::move(memory)),
+      memory_(memory),
       operations_(operations),
       outbox_(outbox),
       transfers_(remote_access.pending(), remote_access.network()),
+      answers_(operations, outbox),
       pipeline_(Pipeline::Options::from(job.settings()), remote_access.network(), operations, outbox,
-                transfers_,
-                {.fragments = [this](ReceiveOperation& receive, std::uint64_t sender,
-                                     std::size_t begin) { ask_for_fragments(receive, sender, begin); },
-                 .complete = [this](ReceiveOperation& receive,
-                                    std::uint64_t sender) { end(receive, sender, RMA_SUCCESS); }}),
+                transfers_, answers_),
       shared_copy_({.least = static_cast<std::size_t>(job.settings().shared_copy_bytes),
                     .polls = job.wait_policy().spins != 0},
-                   remote_access, memory_, operations, inbox, outbox,
-                   [this](ReceiveOperation& receive, std::uint64_t sender, rma_status_t status) {
-                     end(receive, sender, status);
-                   }) {}
+                   remote_access, memory_, operations, inbox, outbox, answers_) {}
 
 void Rendezvous::fetch(ReceiveOperation& receive, const Announcement& announced) {
   const RendezvousHead& head = announced.head;
   receive.come = std::min(announced.start.size(), receive.wanted());
   receive.data.scatter(0, announced.start.first(receive.come));
-  if (receive.come == receive.wanted()) return end(receive, head.sender, RMA_SUCCESS);
+  if (receive.come == receive.wanted()) return answers_.finish(receive, head.sender, RMA_SUCCESS);
   switch (head.form) {
     case RendezvousForm::plain:
     case RendezvousForm::laid_out:
@@ -64,7 +58,7 @@ void Rendezvous::fetch(ReceiveOperation& receive, const Announcement& announced)
     case RendezvousForm::opaque:
       break;
   }
-  ask_for_fragments(receive, head.sender, receive.come);
+  answers_.ask_for_fragments(receive, head.sender, receive.come);
 }
 
 bool Rendezvous::read_host(ReceiveOperation& receive, const Announcement& announced) {
@@ -103,7 +97,7 @@ bool Rendezvous::read_host(ReceiveOperation& receive, const Announcement& announ
   } else {
     read(address, wanted);
   }
-  end(receive, announced.head.sender, status);
+  answers_.finish(receive, announced.head.sender, status);
   return true;
 }
 
@@ -120,34 +114,9 @@ bool Rendezvous::read_keyed(ReceiveOperation& receive, const Announcement& annou
   const rma_status_t started = transfers_.start(
       transport::Direction::read, receive.peer, static_cast<std::uintptr_t>(announced.head.address),
       announced.keys, {.address = receive.data.address, .bytes = receive.wanted()}, true,
-      [this, &receive, sender](rma_status_t status) { end(receive, sender, status); });
+      [this, &receive, sender](rma_status_t status) { answers_.finish(receive, sender, status); });
   if (started == RMA_SUCCESS) count(Counter::receive_rdma);
   return started == RMA_SUCCESS;
-}
-
-void Rendezvous::ask_for_fragments(ReceiveOperation& receive, std::uint64_t sender, std::size_t begin) {
-  count(Counter::receive_fragments);
-  const std::uint64_t name = receive.name;
-  const int rank = receive.peer;
-  const std::size_t end = receive.wanted();
-  static_cast<void>(operations_.receives().with(name, [&](ReceiveOperation& one) {
-    one.come = begin;
-    one.fragmented = true;
-    one.pieces.reset();
-    return true;
-  }));
-  outbox_.control(rank, MessageType::clear,
-                  ClearHead{.sender = sender, .receiver = name, .begin = begin, .end = end});
-  if (outbox_.lost(rank) && operations_.receives().with(name, [](ReceiveOperation& one) {
-        return std::exchange(one.fragmented, false);
-      })) {
-    operations_.end(receive, RMA_ERR_PEER_LOST);
-  }
-}
-
-void Rendezvous::end(ReceiveOperation& receive, std::uint64_t sender, rma_status_t status) {
-  outbox_.control(receive.peer, MessageType::finished, FinishedHead{.sender = sender, .status = status});
-  operations_.end(receive, status == RMA_SUCCESS ? receive.status() : status);
 }
 
 bool Rendezvous::take_in(const Arrival& arrival) {

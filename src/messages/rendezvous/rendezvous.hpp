@@ -5,9 +5,11 @@
 #include <span>
 
 #include "core/job/job.hpp"
+#include "core/one_sided/process_memory.hpp"
 #include "core/one_sided/remote_access.hpp"
 #include "messages/matching/operation_ends.hpp"
 #include "messages/rendezvous/device_transfers.hpp"
+#include "messages/rendezvous/fetch_answers.hpp"
 #include "messages/rendezvous/pipeline.hpp"
 #include "messages/rendezvous/shared_copy.hpp"
 #include "messages/sending/outbox.hpp"
@@ -21,7 +23,7 @@ namespace rma {
 class Rendezvous {
  public:
   /// The arguments outlive this.
-  Rendezvous(Job& job, RemoteAccess& remote_access, ProcessMemory memory, OperationEnds& operations,
+  Rendezvous(Job& job, RemoteAccess& remote_access, const ProcessMemory& memory, OperationEnds& operations,
              Inbox& inbox, Outbox& outbox);
 
   /// Fetches the data of an announced message into the receive that has matched it. The receive ends when
@@ -48,9 +50,6 @@ class Rendezvous {
   [[nodiscard]] rma_status_t read_part(int rank, std::uintptr_t address, std::span<std::byte> into,
                                        bool mapped);
   [[nodiscard]] bool read_keyed(ReceiveOperation& receive, const Announcement& announced);
-  void ask_for_fragments(ReceiveOperation& receive, std::uint64_t sender, std::size_t begin);
-  /// Says to the sender that its buffer is free, and ends the receive.
-  void end(ReceiveOperation& receive, std::uint64_t sender, rma_status_t status);
 
   /// Returns whether the receiver, `rank`, may end the operation or ask for fragments now. The caller holds
   /// the lock of the pool.
@@ -69,6 +68,7 @@ class Rendezvous {
   OperationEnds& operations_;
   Outbox& outbox_;
   DeviceTransfers transfers_;
+  FetchAnswers answers_;
   Pipeline pipeline_;
   SharedCopy shared_copy_;
 };

@@ -74,7 +74,7 @@ bool SharedCopy::receive(ReceiveOperation& receive, std::uint64_t sender, std::u
   }));
   count(read == request.pieces() ? Counter::receive_cma : Counter::receive_shared);
   if (over) {
-    complete_(receive, sender, status);
+    answers_.finish(receive, sender, status);
   } else if (outbox_.lost(rank)) {
     lose(rank);
   }
@@ -142,7 +142,7 @@ bool SharedCopy::take_in_helped(const Arrival& arrival) {
     if (one.pieces_left == 0 && std::exchange(one.shared, false)) complete = &one;
     return true;
   });
-  if (complete != nullptr) complete_(*complete, complete->sender, complete->shared_status);
+  if (complete != nullptr) answers_.finish(*complete, complete->sender, complete->shared_status);
   return honest;
 }
 

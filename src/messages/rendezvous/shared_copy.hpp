@@ -2,23 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <span>
-#include <utility>
 
+#include "core/one_sided/process_memory.hpp"
 #include "core/one_sided/remote_access.hpp"
 #include "messages/matching/operation_ends.hpp"
+#include "messages/rendezvous/fetch_answers.hpp"
 #include "messages/rings/inbox.hpp"
 #include "messages/sending/outbox.hpp"
 
 namespace rma {
-
-/// Access to the memory of ranks of this host by system calls.
-struct ProcessMemory {
-  /// Read or write as many bytes as the span has at `address` of a rank that permits it.
-  std::function<rma_status_t(int rank, std::uintptr_t address, std::span<std::byte> into)> read;
-  std::function<rma_status_t(int rank, std::uintptr_t address, std::span<const std::byte> from)> write;
-};
 
 /// Copies of long messages that both processes make together. The receiver cuts the message into pieces and
 /// reads them; it also tells the sender (MessageType::share). If the sender is in the library, as it is when
@@ -31,19 +23,17 @@ class SharedCopy {
     std::size_t least = 0;  ///< shorter messages are copied by their receiver alone
     bool polls = false;     ///< the ranks of this host have a processor each
   };
-  /// Ends a receive whose pieces are all there, and lets the sender end.
-  using Complete = std::function<void(ReceiveOperation& receive, std::uint64_t sender, rma_status_t status)>;
 
   /// The arguments outlive this.
   SharedCopy(const Options& options, RemoteAccess& remote_access, const ProcessMemory& memory,
-             OperationEnds& operations, Inbox& inbox, Outbox& outbox, Complete complete)
+             OperationEnds& operations, Inbox& inbox, Outbox& outbox, FetchAnswers& answers)
       : options_(options),
         remote_access_(remote_access),
         memory_(memory),
         operations_(operations),
         inbox_(inbox),
         outbox_(outbox),
-        complete_(std::move(complete)) {}
+        answers_(answers) {}
 
   /// Receives contiguous data at `from` of a rank that permits it. Returns false, without having done
   /// anything, if they are not worth it, or the sender sleeps or has not helped lately (HelpRecord), or
@@ -67,7 +57,7 @@ class SharedCopy {
   OperationEnds& operations_;
   Inbox& inbox_;
   Outbox& outbox_;
-  const Complete complete_;
+  FetchAnswers& answers_;
 };
 
 }  // namespace rma

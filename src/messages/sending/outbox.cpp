@@ -59,10 +59,7 @@ Status Outbox::open(int rank, Peer& peer) {
 Status Outbox::ready(int rank) {
   Peer& peer = peer_of(rank);
   if (lost(rank)) return lost_rank(rank);
-  {
-    const std::lock_guard guard(peer.lock);
-    if (peer.ring || peer.by_channel) return {};
-  }
+  if (peer.open.load(std::memory_order_acquire)) return {};
   return open(rank, peer);
 }
 
@@ -82,6 +79,7 @@ Status Outbox::open_ring(int rank, Peer& peer) {
   peer.eager = std::min<std::size_t>(limits_.eager, limits_.ring.most_body() - sizeof(RendezvousHead));
   peer.fragment = fragment_of(limits_.ring);
   inbox_.announce(rank, memory.value());
+  peer.open.store(true, std::memory_order_release);
   return {};
 }
 
@@ -103,6 +101,7 @@ Status Outbox::open_channel(int rank, Peer& peer) {
   const std::size_t most = channel_->max_body() - sizeof(ChannelHead);
   peer.eager = std::min<std::size_t>(limits_.eager, most - sizeof(RendezvousHead));
   peer.fragment = most - sizeof(FragmentHead);
+  peer.open.store(true, std::memory_order_release);
   return {};
 }
 
@@ -257,7 +256,7 @@ void Outbox::try_control(int rank, MessageType type, std::span<const std::byte> 
     channel_->send(rank, rail, kChannelKind, start, head);
     return;
   }
-  const bool opened = open_ring(rank, peer).ok();
+  const bool opened = peer.open.load(std::memory_order_acquire) || open_ring(rank, peer).ok();
   {
     const std::lock_guard guard(peer.lock);
     Waiting waiting = {.type = type, .head_bytes = head.size()};

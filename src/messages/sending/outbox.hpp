@@ -75,6 +75,7 @@ class Outbox {
   /// Sends `data` as an eager message by a ring that exists, if it has room now, and wakes the receiver.
   /// Returns whether that is done. This is the short way of almost every short message within a host.
   [[nodiscard]] bool send_at_once(int rank, Envelope envelope, std::span<const std::byte> data) {
+    if (announces(data.size())) return false;
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
     {
       const std::lock_guard guard(peer.lock);
@@ -90,7 +91,9 @@ class Outbox {
     wake(rank, *peer.doorbell);
     return true;
   }
-  /// Does the same by any path to the rank, which it finds or makes first. The caller wakes the receiver.
+  /// Returns whether messages of so many bytes are announced, whoever receives them.
+  [[nodiscard]] bool announces(std::size_t bytes) const { return bytes > limits_.eager; }
+  /// Sends eagerly by any path to the rank, which it finds or makes first. The caller wakes the receiver.
   /// `sent` says if it is done. RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH if
   /// no path leads to the rank.
   [[nodiscard]] Status try_eager(int rank, Envelope envelope, std::span<const std::byte> data, bool* sent);
@@ -98,10 +101,8 @@ class Outbox {
   /// Finds or makes the path to a rank. The errors are those of try_eager().
   [[nodiscard]] Status ready(int rank);
   /// Returns whether there is a path to the rank. Only then this process has ever sent messages to it.
-  [[nodiscard]] bool has_path(int rank) {
-    Peer& peer = peer_of(rank);
-    const std::lock_guard guard(peer.lock);
-    return peer.ring || peer.by_channel;
+  [[nodiscard]] bool has_path(int rank) const {
+    return peers_[static_cast<std::size_t>(rank)].open.load(std::memory_order_acquire);
   }
   /// Sends an operation, which has a slot in the pool of sends, to `rank` as soon as possible: eagerly if the
   /// message is short and the receiver has room for unexpected ones, unless it is synchronous; else as a
@@ -191,7 +192,11 @@ class Outbox {
     std::size_t head_bytes = 0;
   };
   struct Peer {
-    SpinLock lock;  ///< guards all members but `lost` and the two about giving back
+    SpinLock lock;  ///< guards all members but the next, `lost`, and the two about giving back
+    /// There is a path: the ring or the channel. Stored with release order behind everything that the path
+    /// needs, and never cleared. A thread that loads it with acquire order need not take the lock to open the
+    /// path.
+    std::atomic<bool> open = false;
     std::optional<LineSender> ring;
     Doorbell* doorbell = nullptr;  ///< of the rank, if there is a ring
     bool by_channel = false;       ///< the channel is open

@@ -37,7 +37,11 @@ constexpr std::size_t kMostAtOnce = 8192;
   Send send;
   RMA_TRY(find_send(address, count, type, dest, tag, handle, send));
   if (dest == MPI_PROC_NULL || sent_at_once(mode, send, dest, tag)) return MPI_SUCCESS;
-  return checked(send_and_wait(mode, send.buffer, peer_of(*send.comm, dest, tag)));
+  if (!send.buffer.is_contiguous()) [[unlikely]]
+    return checked(send_noncontiguous_and_wait(mode, send.buffer, peer_of(*send.comm, dest, tag)));
+  const auto call = mode == Mode::kSynchronous ? rma_ssend : rma_send;
+  return checked(
+      call(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag, send.comm->context()));
 }
 
 /// Issues a nonblocking send of contiguous memory to a process.

@@ -31,10 +31,7 @@ class MessagesOfOne : public testing::Test {
         std::make_unique<transport::CmaTransport>(1, false), 1,
         [](int) -> Result<std::vector<std::byte>> { return std::vector<std::byte>(); }, job_->wait_policy(),
         std::chrono::seconds(10));
-    auto created = Messages::create(
-        *job_, *remote_access_, nullptr,
-        {.read = [](int, std::uintptr_t, std::span<std::byte>) { return RMA_SUCCESS; },
-         .write = [](int, std::uintptr_t, std::span<const std::byte>) { return RMA_SUCCESS; }});
+    auto created = Messages::create(*job_, *remote_access_, nullptr, ProcessMemory());
     ASSERT_TRUE(created.ok()) << created.status().text();
     messages_ = std::move(created).value();
     ASSERT_TRUE(job_->connect().ok());
