@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "collectives/rdma/allgather_block.hpp"
+#include "collectives/schedules/allgather_block.hpp"
 #include "rma/rma.h"
 #include "util/status.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -14,11 +15,17 @@ namespace {
 
 using Way = AllgatherSteps::Way;
 
-/// Returns the offset of a member of the block.
-template <typename Member>
-std::size_t offset_in(const AllgatherBlock& block, const Member& member) {
-  return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&member) -
-                                  reinterpret_cast<const std::byte*>(&block));
+/// Returns the distance of an address from the beginning of some memory. It is larger than any memory if the
+/// address lies before that.
+std::size_t offset_from(const void* base, const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base);
+}
+
+/// Returns the place of the element at or around an address in a list; a place that is not in the list if the
+/// address is elsewhere.
+template <typename List>
+std::size_t place_in(const List& list, const std::byte* address) {
+  return offset_from(list.data(), address) / sizeof(typename List::value_type);
 }
 
 }  // namespace
@@ -51,22 +58,23 @@ Status RdmaAllgather::gather(std::byte* dst, std::size_t bytes, const AllgatherS
   // The writes of call n - 2: see step 3 of the proof.
   RMA_TRY(finish_all(writes_[part_number(call_ + 1)]));
   RMA_TRY(finish_all(announcements_[part_number(call_ + 1)]));
-  const std::size_t copied = steps.first_longer(limits_.copy_bytes, bytes);
-  const bool zero_copy = copied < steps.number();
+  const PutAllgather call = {.steps = steps,
+                             .copied = steps.first_longer(limits_.copy_bytes, bytes),
+                             .block = &port_.block(),
+                             .call = call_,
+                             .dst = dst,
+                             .bytes = bytes};
+  const bool zero_copy = call.copied < steps.number();
   if (zero_copy) {
     count(Counter::allgather_zero_copy);
     if (steps.way() == Way::ring) count(Counter::allgather_ring);
-    RMA_TRY(announce(steps, copied));
+    make_cards(call);
   }
-  if (copied > 0) {
-    const auto me = static_cast<std::size_t>(port_.member());
-    std::memcpy(part().buffer.data() + steps.place(me, copied) * bytes, dst + me * bytes, bytes);
-  }
-  for (std::size_t k = 0; k < steps.number(); ++k) {
-    Status status =
-        k < copied ? copy_step(steps, k, copied, dst, bytes) : zero_copy_step(steps, k, dst, bytes);
-    if (!status.ok()) return status;
-  }
+  dst_ = dst;
+  put_count_ = 0;
+  Plan plan(port_.member(), port_.members(), this);
+  plan_allgather_puts(plan, call);
+  RMA_TRY(std::exchange(status_, {}));
   if (!zero_copy) return {};
   // The result is the caller's again when this call returns, so nothing may still be read from it.
   RMA_TRY(finish_all(writes()));
@@ -88,122 +96,128 @@ Status RdmaAllgather::finish_all(Writes& writes) {
   return first;
 }
 
-Status RdmaAllgather::announce(const AllgatherSteps& steps, std::size_t first) {
+void RdmaAllgather::make_cards(const PutAllgather& call) {
+  for (std::size_t k = call.copied; k < call.announced_end(); ++k) {
+    part().announcing[call.slot(k)] = {.card = port_.card(call.steps.step(k).from), .call = call_};
+  }
+}
+
+// ---- The steps of the plan --------------------------------------------------------------------------------
+
+void RdmaAllgather::execute(const PlanStep& step) {
+  if (!status_.ok()) return;
+  switch (step.kind) {
+    case PlanStep::Kind::put:
+      assert(put_count_ < kRanges);
+      puts_[put_count_++] = step;
+      return;
+    case PlanStep::Kind::flag:
+      status_ = raise(step);
+      put_count_ = 0;
+      return;
+    case PlanStep::Kind::await_flag:
+      status_ = await_flag(step);
+      return;
+    case PlanStep::Kind::receive:
+      status_ = receive(step);
+      return;
+    case PlanStep::Kind::wait:
+      status_ = finish_messages();
+      return;
+    case PlanStep::Kind::copy:
+      std::memcpy(step.to, step.from, step.bytes);
+      return;
+    case PlanStep::Kind::send:
+    case PlanStep::Kind::reduce:
+    case PlanStep::Kind::compare:
+      return;  // in no plan of plan_allgather_puts()
+  }
+}
+
+std::span<const AllgatherPort::Piece> RdmaAllgather::pieces(const void* base, Pieces& made) const {
+  for (std::size_t i = 0; i < put_count_; ++i) {
+    const PlanStep& put = puts_[i];
+    made[i] = {.from = put.from, .to = offset_from(base, put.to), .bytes = put.bytes};
+  }
+  return std::span(made).first(put_count_);
+}
+
+Status RdmaAllgather::raise(const PlanStep& flag) {
+  AllgatherBlock& block = port_.block();
+  if (const std::size_t slot = place_in(part().announced, flag.to); slot < AllgatherBlock::kSlots)
+    return announce(flag, slot);
+  // A ring has more steps than there are words: a word is used again when its write is complete.
+  const std::size_t source = AllgatherBlock::step_of(flag.bytes) % AllgatherBlock::kSlots;
+  if (offset_from(&block, puts_.front().to) >= sizeof block)
+    return raise_result(flag, place_in(block.arrived, flag.to), source);
+  part().outgoing[source] = flag.bytes;
+  Pieces made;
+  return port_.write_block(flag.member, pieces(&block, made),
+                           {.from = &part().outgoing[source], .to = offset_from(&block, flag.to)},
+                           &writes()[source]);
+}
+
+Status RdmaAllgather::announce(const PlanStep& flag, std::size_t slot) {
   const AllgatherBlock& block = port_.block();
-  const std::size_t last = steps.way() == Way::ring ? first + 1 : steps.number();
-  for (std::size_t k = first; k < last; ++k) {
-    const int sender = steps.step(k).from;
-    const std::size_t to = slot(steps, k);
-    AllgatherBlock::Announcement& mine = part().announcing[to];
-    const AllgatherBlock::Announcement& theirs = part().announced[to];
-    mine = {.card = port_.card(sender), .call = call_};
-    if (mine.card.usable != 0) awaited_[to] = sender;
-    const AllgatherPort::Piece piece = {.from = reinterpret_cast<const std::byte*>(&mine.card),
-                                        .to = offset_in(block, theirs.card),
-                                        .bytes = sizeof mine.card};
-    // An announcement is a write of its own, beside that of the step's data.
-    rma_request_t& request = announcements_[part_number(call_)][to];
-    Status status = port_.write_block(sender, {&piece, 1},
-                                      {.from = &mine.call, .to = offset_in(block, theirs.call)}, &request);
-    if (!status.ok()) return status;
-  }
-  return {};
+  const AllgatherBlock::Announcement& mine = part().announcing[slot];
+  if (mine.card.usable != 0) awaited_[slot] = flag.member;
+  Pieces made;
+  // An announcement is a write of its own, beside that of the step's data.
+  return port_.write_block(flag.member, pieces(&block, made),
+                           {.from = &mine.call, .to = offset_from(&block, flag.to)},
+                           &announcements_[part_number(call_)][slot]);
 }
 
-Status RdmaAllgather::copy_step(const AllgatherSteps& steps, std::size_t k, std::size_t copied,
-                                std::byte* dst, std::size_t bytes) {
-  const AllgatherStep step = steps.step(k);
+Status RdmaAllgather::raise_result(const PlanStep& flag, std::size_t slot, std::size_t source) {
   AllgatherBlock& block = port_.block();
-  std::byte* const buffer = part().buffer.data();
-  const AllgatherPort::Piece piece = {
-      .from = buffer + steps.place(step.out_first, copied) * bytes,
-      .to = offset_in(block, part().buffer) + steps.landing(k, copied) * bytes,
-      .bytes = step.count * bytes};
-  part().outgoing[k] = value(k);
-  Status status = port_.write_block(step.to, {&piece, 1},
-                                    {.from = &part().outgoing[k], .to = offset_in(block, block.arrived[k])},
-                                    &writes()[k]);
-  if (!status.ok()) return status;
-  if (status = port_.wait(step.from, block.arrived[k], value(k)); !status.ok()) return status;
-  const std::byte* from = buffer + steps.place(step.in_first, copied) * bytes;
-  const auto all = static_cast<std::size_t>(port_.members());
-  const BlockRanges ranges(step.in_first, step.count, all, bytes);
-  for (const auto& range : ranges.all()) {
-    std::memcpy(dst + range.offset, from, range.bytes);
-    from += range.bytes;
-  }
-  return {};
-}
-
-Status RdmaAllgather::zero_copy_step(const AllgatherSteps& steps, std::size_t k, std::byte* dst,
-                                     std::size_t bytes) {
-  // Receives are posted before this member waits for anybody.
-  const AllgatherStep step = steps.step(k);
-  const bool refused = port_.card(step.from).usable == 0;
-  const auto all = static_cast<std::size_t>(port_.members());
-  if (refused) {
-    count(Counter::allgather_refused);
-    std::size_t number = 0;
-    const BlockRanges ranges(step.in_first, step.count, all, bytes);
-    for (const auto& range : ranges.all()) {
-      Status status = port_.receive(step.from, {dst + range.offset, range.bytes}, &messages_[number++]);
-      if (!status.ok()) return status;
-    }
-  }
-  RMA_TRY(send_step(steps, k, dst, bytes));
-  if (!refused) {
-    const std::size_t from = slot(steps, k);
-    Status status = port_.wait(step.from, port_.block().arrived[from], value(k));
-    if (!status.ok()) return status;
-    if (k + 1 == steps.number() || steps.way() != Way::ring) awaited_[from] = kNobody;
-  }
-  Status first;
-  for (rma_request_t& message : messages_) {
-    if (message == RMA_REQUEST_NULL) continue;
-    if (Status status = port_.finish(message); first.ok()) first = std::move(status);
-  }
-  return first;
-}
-
-Status RdmaAllgather::send_step(const AllgatherSteps& steps, std::size_t k, const std::byte* dst,
-                                std::size_t bytes) {
-  const AllgatherStep step = steps.step(k);
-  AllgatherBlock& block = port_.block();
-  const std::size_t to = slot(steps, k);
-  const AllgatherBlock::Announcement& theirs = part().announced[to];
-  RMA_TRY(port_.wait(step.to, theirs.call, call_));
-  const ResultCard card = theirs.card;
-  const BlockRanges ranges(step.out_first, step.count, static_cast<std::size_t>(port_.members()), bytes);
+  const ResultCard card = part().announced[slot].card;
   if (card.usable == 0) {
-    std::size_t number = kRanges;
-    for (const auto& range : ranges.all()) {
-      Status status = port_.send(step.to, {dst + range.offset, range.bytes}, &messages_[number++]);
-      if (!status.ok()) return status;
+    for (const PlanStep& put : std::span(puts_).first(put_count_)) {
+      RMA_TRY(port_.send(flag.member, {put.from, put.bytes}, &messages_[message_count_++]));
     }
     return {};
   }
   // In a ring the gate stays at kWriting from the first step to the end of the call. Acquire and release pair
   // with withdraw() of the receiver, which makes the same change from kIdle or finds kWriting.
   std::uint32_t before = AllgatherBlock::kIdle;
-  std::atomic_ref gate(block.gates[to]);
+  std::atomic_ref gate(block.gates[slot]);
   if (!gate.compare_exchange_strong(before, AllgatherBlock::kWriting, std::memory_order_acq_rel) &&
       before == AllgatherBlock::kWithdrawn) {
     return port_.failure();
   }
-  std::array<AllgatherPort::Piece, kRanges> pieces;
-  std::size_t used = 0;
-  for (const auto& range : ranges.all()) {
-    pieces[used++] = {.from = dst + range.offset, .to = range.offset, .bytes = range.bytes};
-  }
-  const std::size_t source = k % AllgatherBlock::kSlots;
   rma_request_t& request = writes()[source];
   if (request != RMA_REQUEST_NULL) {  // of an earlier step of a long ring
     RMA_TRY(port_.finish(request));
   }
-  part().outgoing[source] = value(k);
-  return port_.write_result(step.to, card, std::span(pieces).first(used),
-                            {.from = &part().outgoing[source], .to = offset_in(block, block.arrived[to])},
-                            &request);
+  part().outgoing[source] = flag.bytes;
+  Pieces made;
+  return port_.write_result(flag.member, card, pieces(dst_, made),
+                            {.from = &part().outgoing[source], .to = offset_from(&block, flag.to)}, &request);
+}
+
+Status RdmaAllgather::await_flag(const PlanStep& flag) {
+  RMA_TRY(port_.wait(flag.member, *reinterpret_cast<const std::uint64_t*>(flag.from), flag.bytes));
+  const std::size_t slot = place_in(port_.block().arrived, flag.from);
+  if (slot >= AllgatherBlock::kSlots) return {};
+  const bool more = slot == AllgatherBlock::kRing &&
+                    AllgatherBlock::step_of(flag.bytes) + 2 < static_cast<std::size_t>(port_.members());
+  if (!more) awaited_[slot] = kNobody;
+  return {};
+}
+
+Status RdmaAllgather::receive(const PlanStep& step) {
+  if (message_count_ == 0) count(Counter::allgather_refused);
+  return port_.receive(step.member, {step.to, step.bytes}, &messages_[message_count_++]);
+}
+
+Status RdmaAllgather::finish_messages() {
+  Status first;
+  const std::size_t messages = std::exchange(message_count_, 0);
+  for (std::size_t i = 0; i < messages; ++i) {
+    if (messages_[i] == RMA_REQUEST_NULL) continue;
+    if (Status status = port_.finish(messages_[i]); first.ok()) first = std::move(status);
+  }
+  return first;
 }
 
 void RdmaAllgather::give_up() {
@@ -211,7 +225,7 @@ void RdmaAllgather::give_up() {
   // The others are told first, so that they do not wait for this member while it waits for its writes to
   // them.
   port_.fail();
-  for (rma_request_t& message : messages_) {
+  for (rma_request_t& message : std::span(messages_).first(std::exchange(message_count_, 0))) {
     if (message == RMA_REQUEST_NULL) continue;
     port_.cancel(message);
     static_cast<void>(port_.finish(message).ok());
@@ -223,7 +237,7 @@ void RdmaAllgather::give_up() {
   }
   for (std::size_t at = 0; at < AllgatherBlock::kSlots; ++at) {
     if (awaited_[at] == kNobody) continue;
-    while (port_.withdraw(awaited_[at], offset_in(port_.block(), port_.block().gates[at])) ==
+    while (port_.withdraw(awaited_[at], offset_from(&port_.block(), &port_.block().gates[at])) ==
            AllgatherBlock::kWriting) {
       // Its writes are under way. It is in the call, and will end them or find that the team has failed.
     }

@@ -3,17 +3,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
-#include "collectives/rdma/allgather_block.hpp"
 #include "collectives/rdma/allgather_port.hpp"
+#include "collectives/schedules/allgather_block.hpp"
 #include "collectives/schedules/allgather_steps.hpp"
+#include "collectives/schedules/plan.hpp"
+#include "collectives/schedules/plans_puts.hpp"
 #include "util/status.hpp"
 
 namespace rma {
 
-/// The part of one member in the allgathers of a team whose members write into each other's memory. (Sur,
-/// Bondhugula, Mamidala, Jin, Panda: High Performance RDMA Based All-to-all Broadcast for InfiniBand
-/// Clusters, OSU-CISRC-5/05-TR32, section 4.)
+/// The part of one member in the allgathers of a team whose members write into each other's memory. It
+/// executes the steps of plan_allgather_puts() as they are added: puts and flags by AllgatherPort.
 ///
 /// Steps of up to Limits::copy_bytes are *copied*: a member collects its own block and what it receives in
 /// the collective buffer of its AllgatherBlock, writes from there into the same buffer of the next member,
@@ -52,7 +54,7 @@ namespace rma {
 ///
 /// A failure makes the team's allgathers unusable, as AllgatherPort::fail() says. One thread at a time uses
 /// it.
-class RdmaAllgather {
+class RdmaAllgather final : private PlanExecutor {
  public:
   struct Limits {
     std::size_t copy_bytes = AllgatherBlock::kCopyBytes;  ///< not more than that
@@ -81,34 +83,44 @@ class RdmaAllgather {
 
   [[nodiscard]] Status gather(std::byte* dst, std::size_t bytes, const AllgatherSteps& steps);
   [[nodiscard]] Status finish_all(Writes& writes);
-  /// Tells the senders of the steps from `first` on where this member's result is.
-  [[nodiscard]] Status announce(const AllgatherSteps& steps, std::size_t first);
-  [[nodiscard]] Status copy_step(const AllgatherSteps& steps, std::size_t k, std::size_t copied,
-                                 std::byte* dst, std::size_t bytes);
-  [[nodiscard]] Status zero_copy_step(const AllgatherSteps& steps, std::size_t k, std::byte* dst,
-                                      std::size_t bytes);
-  /// The part of a zero-copy step that sends.
-  [[nodiscard]] Status send_step(const AllgatherSteps& steps, std::size_t k, const std::byte* dst,
-                                 std::size_t bytes);
+  /// Makes the cards that this call announces.
+  void make_cards(const PutAllgather& call);
+
+  // The steps of the plan. A failure ends the call: no step behind it is executed.
+  void execute(const PlanStep& step) override;
+  [[nodiscard]] std::byte* scratch(std::size_t /*bytes*/) override {
+    return nullptr;
+  }  // no such plan has any
+  [[nodiscard]] Status raise(const PlanStep& flag);
+  [[nodiscard]] Status announce(const PlanStep& flag, std::size_t slot);
+  /// Writes what was put from result to result, or sends it.
+  [[nodiscard]] Status raise_result(const PlanStep& flag, std::size_t slot, std::size_t source);
+  [[nodiscard]] Status await_flag(const PlanStep& flag);
+  [[nodiscard]] Status receive(const PlanStep& step);
+  [[nodiscard]] Status finish_messages();
+  /// The puts before a flag, as pieces of the memory that begins at `base`.
+  using Pieces = std::array<AllgatherPort::Piece, kRanges>;
+  [[nodiscard]] std::span<const AllgatherPort::Piece> pieces(const void* base, Pieces& made) const;
+
   /// Ends everything that this member has under way after a failure, and keeps the others from its result.
   void give_up();
 
   [[nodiscard]] std::size_t part_number(std::uint64_t call) const { return call % AllgatherBlock::kParts; }
   [[nodiscard]] AllgatherBlock::Part& part() { return port_.block().parts[part_number(call_)]; }
   [[nodiscard]] Writes& writes() { return writes_[part_number(call_)]; }
-  [[nodiscard]] static std::size_t slot(const AllgatherSteps& steps, std::size_t k) {
-    return steps.way() == AllgatherSteps::Way::ring ? AllgatherBlock::kRing : k;
-  }
-  /// Returns the value of AllgatherBlock::arrived that step `k` of this call stores.
-  [[nodiscard]] std::uint64_t value(std::size_t k) const { return call_ << kStepBits | (k + 1); }
-  static constexpr unsigned kStepBits = 24;  ///< members are fewer; calls have the other 40 bits
 
   AllgatherPort& port_;
   const Limits limits_;
   std::uint64_t call_ = 0;
   std::array<Writes, AllgatherBlock::kParts> writes_ = {};  ///< of data
   std::array<Writes, AllgatherBlock::kParts> announcements_ = {};
-  std::array<rma_request_t, 2 * kRanges> messages_ = {};  ///< of the present step; receives first
+  // Of the present step:
+  std::array<PlanStep, kRanges> puts_;
+  std::size_t put_count_ = 0;
+  std::array<rma_request_t, 2 * kRanges> messages_ = {};  ///< receives first
+  std::size_t message_count_ = 0;
+  Status status_;                   ///< of the present call
+  const std::byte* dst_ = nullptr;  ///< its result
   /// The member to which this one has announced its result in the present call and that has not written all
   /// of it, by slot; kNobody else.
   std::array<int, AllgatherBlock::kSlots> awaited_ = {};

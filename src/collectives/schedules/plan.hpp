@@ -17,7 +17,13 @@ struct PlanStep {
     wait,     ///< waits for all sends and receives that were started
     copy,     ///< copies `bytes` bytes
     reduce,   ///< performs to[i] = from[i] op to[i] for `bytes` elements
-    compare  ///< compares `bytes` records of the members' calls at `from`; ends the plan if they do not agree
+    /// Compares `bytes` records of the members' calls at `from`. Ends the plan if they do not agree.
+    compare,
+    // Of members that have announced memory of one layout to each other. `to` is the place in this member's
+    // memory that corresponds to the one in `member`'s.
+    put,        ///< adds `bytes` bytes at `from` to what the next flag step writes to `member`
+    flag,       ///< writes what was put, and behind it `bytes`, as a word of 64 bits, to `to`
+    await_flag  ///< waits until the word at `from`, which `member` writes, is at least `bytes`
   };
   Kind kind = Kind::wait;
   int member = 0;
@@ -25,6 +31,7 @@ struct PlanStep {
   const std::byte* from = nullptr;
   std::size_t bytes = 0;
 };
+static_assert(sizeof(std::size_t) == sizeof(std::uint64_t), "`bytes` holds the value of a flag");
 
 /// Executes the steps of a plan as they are added, so that the plan keeps none.
 class PlanExecutor {
@@ -89,6 +96,23 @@ class Plan {
   }
   void await(int from, std::byte* data = nullptr, std::size_t bytes = 0) {
     add({.kind = PlanStep::Kind::receive, .member = from, .to = data, .bytes = bytes});
+  }
+
+  // These add puts and flags. A member that sees the flag sees what was put before it. Puts wait for nothing.
+  void put(int to, std::byte* there, const std::byte* data, std::size_t bytes) {
+    add({.kind = PlanStep::Kind::put, .member = to, .to = there, .from = data, .bytes = bytes});
+  }
+  void raise(int to, std::uint64_t& there, std::uint64_t value) {
+    add({.kind = PlanStep::Kind::flag,
+         .member = to,
+         .to = reinterpret_cast<std::byte*>(&there),
+         .bytes = std::size_t{value}});
+  }
+  void await_flag(int from, const std::uint64_t& flag, std::uint64_t value) {
+    add({.kind = PlanStep::Kind::await_flag,
+         .member = from,
+         .from = reinterpret_cast<const std::byte*>(&flag),
+         .bytes = std::size_t{value}});
   }
 
   /// Adds the steps of another plan, which some members make among themselves: its member i is members[i] of

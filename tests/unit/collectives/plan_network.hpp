@@ -74,6 +74,9 @@ class PlanNetwork {
           reducer_.combine(step.from, step.to, step.bytes, reducer_.context);
           break;
         case PlanStep::Kind::compare:
+        case PlanStep::Kind::put:
+        case PlanStep::Kind::flag:
+        case PlanStep::Kind::await_flag:
           break;
       }
       moved = true;

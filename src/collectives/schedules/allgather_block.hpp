@@ -20,7 +20,7 @@ struct ResultCard {
 /// member's heap and is registered. Everything begins as zero.
 ///
 /// Words that others write only grow, so nobody clears them. Everything else exists three times; call n uses
-/// part n modulo 3. rdma_allgather.hpp proves that nobody overwrites what another one still uses.
+/// part n modulo 3. rdma/rdma_allgather.hpp proves that nobody overwrites what another one still uses.
 struct alignas(64) AllgatherBlock {
   /// The threshold between a copy and a write from result to result, in bytes of a step. The paper's M_T,
   /// which it finds by experiment, is 4 KiB.
@@ -31,6 +31,16 @@ struct alignas(64) AllgatherBlock {
   static constexpr std::size_t kRing = kSteps;
   static constexpr std::size_t kSlots = kSteps + 1;
   static constexpr std::size_t kParts = 3;
+
+  /// Returns the value of `arrived` that step `k` of a call stores. It grows with the step and with the call.
+  [[nodiscard]] static std::uint64_t arrival(std::uint64_t call, std::size_t k) {
+    return call << kStepBits | (k + 1);
+  }
+  /// Returns the step that stores this value.
+  [[nodiscard]] static std::size_t step_of(std::uint64_t arrival) {
+    return static_cast<std::size_t>(arrival & ((std::uint64_t{1} << kStepBits) - 1)) - 1;
+  }
+  static constexpr unsigned kStepBits = 24;  ///< members are fewer; calls have the other 40 bits
 
   /// Whether a member is writing into the result of the receiver of a step. 32 bits: the processors of both
   /// execute atomics on it (rma_atomic32), and no device does.
