@@ -75,7 +75,7 @@ bool Arrivals::take(DirectReceive& receive, int sender, const LineReceiver::Head
       head.body.size() > receive.most) {
     return false;
   }
-  const Matcher& matcher = receive.context.matcher;
+  Matcher& matcher = receive.context.matcher;
   if (!matcher.idle()) {
     // Messages that arrived before, and receives that were posted before, come first.
     const std::lock_guard guard(receive.context.lock);

@@ -29,9 +29,12 @@ struct KeyedQueue {
   KeyedQueue* next_in_bucket = nullptr;
 };
 
-/// First-in-first-out queues of nodes, one for each key that has any. All operations take a constant time,
-/// however many keys and nodes there are. The nodes belong to the caller and contain the link at index
-/// `which` of their array `links`. Not thread-safe.
+/// First-in-first-out queues of nodes, one for each key that has any. All operations take a constant time in
+/// the mean, however many keys and nodes there are. The nodes belong to the caller and contain the link at
+/// index `which` of their array `links`. Not thread-safe.
+///
+/// The queue of a key stays when its last node leaves, because programs use few keys, again and again. A table
+/// that is full gives up its empty queues before it grows, so it has memory for the keys that have nodes.
 template <typename Node, std::size_t which>
 class KeyedQueues {
  public:
@@ -80,7 +83,6 @@ class KeyedQueues {
     (next != nullptr ? next->links[which].previous : queue->last) = previous;
     node.links[which] = {};
     --nodes_;
-    if (queue->first == nullptr) discard(queue);
   }
 
  private:
@@ -89,7 +91,7 @@ class KeyedQueues {
   [[nodiscard]] std::size_t bucket(std::uint64_t key) const {
     // Multiplicative hashing (Knuth, volume 3, section 6.4): the upper bits depend on all bits of the key.
     constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
-    return static_cast<std::size_t>((key * kGolden) >> (64 - std::countr_zero(buckets_.size())));
+    return static_cast<std::size_t>((key * kGolden) >> shift_);
   }
 
   [[nodiscard]] KeyedQueue<Node>* find(std::uint64_t key) const {
@@ -100,7 +102,7 @@ class KeyedQueues {
   }
 
   KeyedQueue<Node>* make(std::uint64_t key) {
-    if (queues_ >= buckets_.size()) grow();
+    if (queues_ >= buckets_.size()) make_room();
     KeyedQueue<Node>* queue = free_;
     if (queue != nullptr) {
       free_ = queue->next_in_bucket;
@@ -114,18 +116,29 @@ class KeyedQueues {
     return queue;
   }
 
-  void discard(KeyedQueue<Node>* queue) {
-    KeyedQueue<Node>** place = &buckets_[bucket(queue->key)];
-    while (*place != queue) place = &(*place)->next_in_bucket;
-    *place = queue->next_in_bucket;
-    queue->next_in_bucket = free_;
-    free_ = queue;
-    --queues_;
+  /// Gives up the empty queues, and doubles the buckets unless that has emptied half of them: so the next call
+  /// comes after as many new keys as this one has looked at.
+  void make_room() {
+    for (KeyedQueue<Node>*& head : buckets_) {
+      for (KeyedQueue<Node>** place = &head; *place != nullptr;) {
+        KeyedQueue<Node>* const queue = *place;
+        if (queue->first != nullptr) {
+          place = &queue->next_in_bucket;
+          continue;
+        }
+        *place = queue->next_in_bucket;
+        queue->next_in_bucket = free_;
+        free_ = queue;
+        --queues_;
+      }
+    }
+    if (buckets_.empty() || 2 * queues_ > buckets_.size()) grow();
   }
 
   void grow() {
     std::vector<KeyedQueue<Node>*> before(buckets_.empty() ? kFirstBuckets : 2 * buckets_.size());
     before.swap(buckets_);
+    shift_ = static_cast<unsigned>(64 - std::countr_zero(buckets_.size()));
     for (KeyedQueue<Node>* queue : before) {
       while (queue != nullptr) {
         KeyedQueue<Node>* const next = queue->next_in_bucket;
@@ -138,6 +151,7 @@ class KeyedQueues {
   }
 
   std::vector<KeyedQueue<Node>*> buckets_;  ///< a power of two of them, at least as many as queues
+  unsigned shift_ = 63;                     ///< leaves as many bits of a hash as buckets have numbers
   std::deque<KeyedQueue<Node>> pool_;       ///< all queues that were ever made
   KeyedQueue<Node>* free_ = nullptr;
   std::size_t queues_ = 0;

@@ -1,12 +1,12 @@
 #include "messages/matching/matcher.hpp"
 
+#include <new>
+
 namespace rma {
 namespace {
 
-std::uint64_t key(int source, int tag) {
-  return (std::uint64_t{static_cast<std::uint32_t>(source)} << 32U) | static_cast<std::uint32_t>(tag);
-}
-std::uint64_t key(int value) { return static_cast<std::uint32_t>(value); }
+/// A search for one wildcard looks at so many messages before all of them are put into queues.
+constexpr int kFirstLook = 16;
 
 }  // namespace
 
@@ -52,33 +52,70 @@ void Matcher::withdraw(PostedReceive& receive) {
 
 void Matcher::add(UnexpectedMessage& message) {
   by_both_.add(key(message.source, message.tag), message);
+  if (indexed_) [[unlikely]] {
+    try {
+      add_to_index(message);
+    } catch (...) {
+      take_from_index(message);
+      by_both_.remove(message);
+      throw;
+    }
+  }
+  message.before = last_;
+  message.after = nullptr;
+  (last_ != nullptr ? last_->after : first_) = &message;
+  last_ = &message;
   add_to(entries_, 1);
   add_to(messages_, 1);
-  try {
-    by_source_.add(key(message.source), message);
-    by_tag_.add(key(message.tag), message);
-    arrived_.add(0, message);
-  } catch (...) {
-    take(message);
-    throw;
-  }
-}
-
-UnexpectedMessage* Matcher::find(int source, int tag) const {
-  if (source != kAnySource) {
-    return tag != kAnyTag ? by_both_.first(key(source, tag)) : by_source_.first(key(source));
-  }
-  return tag != kAnyTag ? by_tag_.first(key(tag)) : arrived_.first(0);
 }
 
 void Matcher::take(UnexpectedMessage& message) {
   add_to(entries_, -1);
   add_to(messages_, -1);
-  // A message that add() could not add everywhere is in some of the queues only.
-  if (message.links[0].queue != nullptr) by_both_.remove(message);
+  by_both_.remove(message);
+  (message.before != nullptr ? message.before->after : first_) = message.after;
+  (message.after != nullptr ? message.after->before : last_) = message.before;
+  if (indexed_) [[unlikely]] {
+    take_from_index(message);
+    indexed_ = first_ != nullptr;
+  }
+}
+
+UnexpectedMessage* Matcher::find_by_one(int source, int tag) {
+  const auto fits = [&](const UnexpectedMessage& message) {
+    return source != kAnySource ? message.source == source : message.tag == tag;
+  };
+  UnexpectedMessage* message = first_;
+  int left = kFirstLook;
+  while (message != nullptr && left-- > 0 && !fits(*message)) message = message->after;
+  if (message == nullptr || fits(*message)) return message;
+  if (indexed_ || index())
+    return source != kAnySource ? by_source_.first(key(source)) : by_tag_.first(key(tag));
+  while (message != nullptr && !fits(*message)) message = message->after;
+  return message;
+}
+
+bool Matcher::index() noexcept {
+  UnexpectedMessage* message = first_;
+  try {
+    for (; message != nullptr; message = message->after) add_to_index(*message);
+  } catch (const std::bad_alloc&) {
+    for (; message != nullptr; message = message->before) take_from_index(*message);
+    return false;
+  }
+  indexed_ = true;
+  return true;
+}
+
+void Matcher::add_to_index(UnexpectedMessage& message) {
+  by_source_.add(key(message.source), message);
+  by_tag_.add(key(message.tag), message);
+}
+
+void Matcher::take_from_index(UnexpectedMessage& message) {
+  // A message that could not be added everywhere is in one of the queues only.
   if (message.links[1].queue != nullptr) by_source_.remove(message);
   if (message.links[2].queue != nullptr) by_tag_.remove(message);
-  if (message.links[3].queue != nullptr) arrived_.remove(message);
 }
 
 }  // namespace rma

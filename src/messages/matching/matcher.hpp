@@ -25,18 +25,22 @@ struct PostedReceive {
 struct UnexpectedMessage {
   int source = 0;
   int tag = 0;
-  /// The places in the queues by source and tag, by source, by tag, and of all messages.
-  std::array<QueueLink<UnexpectedMessage>, 4> links = {};
+  /// The places in the queues by source and tag, by source, and by tag.
+  std::array<QueueLink<UnexpectedMessage>, 3> links = {};
+  /// The neighbours in the order of arrival.
+  UnexpectedMessage* before = nullptr;
+  UnexpectedMessage* after = nullptr;
 };
 
 /// Finds the receive for a message and the message for a receive, in one context, by the rules of MPI (MPI
 /// 4.1, section 3.5): messages from one source match in the order in which they were sent, and receives in
-/// the order in which they were posted. Every operation takes a constant time.
+/// the order in which they were posted. Every operation takes a constant time in the mean.
 ///
 /// Receives with wildcards are in queues of their own: by source, by tag, and one for those with two
 /// wildcards. An arriving message looks at the heads of the four queues that it fits, and takes the receive
-/// that was posted first. A message that no receive fits is in four queues, so that each kind of receive
-/// finds the message that arrived first.
+/// that was posted first. A message that no receive fits is in the queue of its source and tag, and in the
+/// list of all messages. A receive with one wildcard looks through the first few of that list. If it finds
+/// nothing there, the messages also get queues by source and by tag, until the last of them has left.
 ///
 /// Not thread-safe, except idle() and has_messages().
 class Matcher {
@@ -63,10 +67,13 @@ class Matcher {
   /// changed.
   void add(UnexpectedMessage& message);
   /// Returns the message that a receive matches, or null. `source` and `tag` may be wildcards.
-  [[nodiscard]] UnexpectedMessage* find(int source, int tag) const;
+  [[nodiscard]] UnexpectedMessage* find(int source, int tag) {
+    if (source != kAnySource && tag != kAnyTag) return by_both_.first(key(source, tag));
+    return source == kAnySource && tag == kAnyTag ? first_ : find_by_one(source, tag);
+  }
   /// Returns the first message from `source` with `tag` for which `chosen` returns true, or null.
   template <typename Chosen>
-  [[nodiscard]] UnexpectedMessage* find_if(int source, int tag, const Chosen& chosen) const {
+  [[nodiscard]] UnexpectedMessage* find_if(int source, int tag, const Chosen& chosen) {
     UnexpectedMessage* message = find(source, tag);
     while (message != nullptr && !chosen(*message)) message = message->links[0].next;
     return message;
@@ -77,17 +84,32 @@ class Matcher {
   [[nodiscard]] std::size_t posted() const {
     return exact_.size() + any_tag_.size() + any_source_.size() + any_.size();
   }
-  [[nodiscard]] std::size_t unexpected() const { return arrived_.size(); }
+  [[nodiscard]] std::size_t unexpected() const { return messages_.load(std::memory_order_relaxed); }
 
  private:
+  [[nodiscard]] static std::uint64_t key(int source, int tag) {
+    return (std::uint64_t{static_cast<std::uint32_t>(source)} << 32U) | static_cast<std::uint32_t>(tag);
+  }
+  [[nodiscard]] static std::uint64_t key(int value) { return static_cast<std::uint32_t>(value); }
+
+  /// Does the same if exactly one of the two is a wildcard.
+  [[nodiscard]] UnexpectedMessage* find_by_one(int source, int tag);
+  /// Adds all messages to the queues by source and by tag. Returns false, and changes nothing, if there is no
+  /// memory.
+  [[nodiscard]] bool index() noexcept;
+  void add_to_index(UnexpectedMessage& message);
+  void take_from_index(UnexpectedMessage& message);
+
   KeyedQueues<PostedReceive, 0> exact_;
   KeyedQueues<PostedReceive, 0> any_tag_;     ///< by source
   KeyedQueues<PostedReceive, 0> any_source_;  ///< by tag
   KeyedQueues<PostedReceive, 0> any_;
   KeyedQueues<UnexpectedMessage, 0> by_both_;
-  KeyedQueues<UnexpectedMessage, 1> by_source_;
-  KeyedQueues<UnexpectedMessage, 2> by_tag_;
-  KeyedQueues<UnexpectedMessage, 3> arrived_;
+  UnexpectedMessage* first_ = nullptr;  ///< of all messages, in the order of arrival
+  UnexpectedMessage* last_ = nullptr;
+  KeyedQueues<UnexpectedMessage, 1> by_source_;  ///< empty unless indexed_
+  KeyedQueues<UnexpectedMessage, 2> by_tag_;     ///< empty unless indexed_
+  bool indexed_ = false;
   /// Adds to one of the two counts below. The caller holds the context's lock.
   static void add_to(std::atomic<std::size_t>& entries, int more) {
     entries.store(entries.load(std::memory_order_relaxed) + static_cast<std::size_t>(more),
