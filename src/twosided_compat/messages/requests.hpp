@@ -16,9 +16,9 @@
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/datatypes/noncontiguous.hpp"
 #include "twosided_compat/messages/fortran_sections.hpp"
-#include "twosided_compat/messages/spare_requests.hpp"
 #include "twosided_compat/messages/status.hpp"
 #include "twosided_compat/objects/object.hpp"
+#include "util/spare_memory.hpp"
 
 namespace rma::mpi {
 
@@ -37,7 +37,7 @@ class CollectiveOperation {
   [[nodiscard]] virtual int store_results() const = 0;
 };
 
-inline constinit SpareRequests spare_requests;
+inline constinit SpareMemory spare_requests;
 
 /// A nonblocking or persistent operation, from the call that makes it to the one that frees its handle.
 class Request : public Object {

@@ -1,4 +1,4 @@
-#include "twosided_compat/messages/spare_requests.hpp"
+#include "util/spare_memory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,34 +11,34 @@
 
 #include "util/statistics.hpp"
 
-namespace rma::mpi {
+namespace rma {
 namespace {
 
-constexpr std::size_t kBytes = 64;
+constexpr std::size_t kBlock = 64;
 
-TEST(SpareRequests, TheOwnerGetsBackWhatItGave) {
-  SpareRequests spares;
+TEST(SpareMemory, TheOwnerGetsBackWhatItGave) {
+  SpareMemory spares;
   spares.set_owner(this_thread());
-  void* const one = spares.take(kBytes);
-  void* const other = spares.take(kBytes);
+  void* const one = spares.take(kBlock);
+  void* const other = spares.take(kBlock);
   EXPECT_NE(one, other);
   spares.give(one);
   spares.give(other);
-  EXPECT_EQ((std::set{spares.take(kBytes), spares.take(kBytes)}), (std::set{one, other}));
+  EXPECT_EQ((std::set{spares.take(kBlock), spares.take(kBlock)}), (std::set{one, other}));
   ::operator delete(one);
   ::operator delete(other);
 }
 
-// One thread makes requests and the owner frees them, and the other way round: the memory must go round.
-TEST(SpareRequests, MemoryGoesRoundBetweenTheOwnerAndOtherThreads) {
-  constexpr std::size_t kAtOnce = 2 * SpareRequests::kMostOwn;
-  SpareRequests spares;
+// One thread makes objects and the owner frees them, and the other way round: the memory must go round.
+TEST(SpareMemory, MemoryGoesRoundBetweenTheOwnerAndOtherThreads) {
+  constexpr std::size_t kAtOnce = 2 * SpareMemory::kMostOwn;
+  SpareMemory spares;
   spares.set_owner(this_thread());
   std::set<void*> known;
   for (int round = 0; round < 6; ++round) {
     std::vector<void*> taken(kAtOnce);
     const auto take = [&] {
-      for (void*& each : taken) each = spares.take(kBytes);
+      for (void*& each : taken) each = spares.take(kBlock);
     };
     const auto give = [&] {
       for (void* const each : taken) spares.give(each);
@@ -53,14 +53,14 @@ TEST(SpareRequests, MemoryGoesRoundBetweenTheOwnerAndOtherThreads) {
     EXPECT_EQ(std::set(taken.begin(), taken.end()).size(), kAtOnce) << "each is given out once";
     known.insert(taken.begin(), taken.end());
   }
-  EXPECT_LE(known.size(), kAtOnce + SpareRequests::kMostOwn);
+  EXPECT_LE(known.size(), kAtOnce + SpareMemory::kMostOwn);
   for (void* const each : known) ::operator delete(each);
 }
 
-TEST(SpareRequests, ThreadsThatTakeAndGiveAtOnceNeverGetTheSameMemory) {
+TEST(SpareMemory, ThreadsThatTakeAndGiveAtOnceNeverGetTheSameMemory) {
   constexpr int kThreads = 4;
   constexpr int kSteps = 5000;
-  SpareRequests spares;
+  SpareMemory spares;
   spares.set_owner(this_thread());
   std::mutex lock;
   std::deque<int*> shared;  // each block holds a number of the thread that took it
@@ -68,7 +68,7 @@ TEST(SpareRequests, ThreadsThatTakeAndGiveAtOnceNeverGetTheSameMemory) {
   const auto work = [&](int me) {
     std::vector<void*> mine;
     for (int step = 0; step < kSteps; ++step) {
-      int* const number = new (spares.take(kBytes)) int(me * kSteps + step);
+      int* const number = new (spares.take(kBlock)) int(me * kSteps + step);
       mine.push_back(number);
       const std::lock_guard guard(lock);
       shared.push_back(number);
@@ -90,5 +90,17 @@ TEST(SpareRequests, ThreadsThatTakeAndGiveAtOnceNeverGetTheSameMemory) {
   for (void* const each : known) ::operator delete(each);
 }
 
+TEST(SpareMemory, AFloodDoesNotStay) {
+  constexpr std::size_t kFlood = 2 * (SpareMemory::kMostOwn + SpareMemory::kMostShared);
+  SpareMemory spares;
+  spares.set_owner(this_thread());
+  std::vector<void*> taken(kFlood);
+  for (void*& each : taken) each = spares.take(kBlock);
+  for (void* const each : taken) spares.give(each);
+  EXPECT_EQ(spares.kept(), SpareMemory::kMostOwn + SpareMemory::kMostShared);
+  for (std::size_t left = spares.kept(); left > 0; --left) ::operator delete(spares.take(kBlock));
+  EXPECT_EQ(spares.kept(), 0U);
+}
+
 }  // namespace
-}  // namespace rma::mpi
+}  // namespace rma
