@@ -216,12 +216,12 @@ for ((round = 1; round <= rounds; ++round)); do
       run $name 2 latency,bandwidth,bidirectional,rate "$folder/$name-2"
     done
     # These need as many processors as the first number says, or share them. The second one is the ranks.
-    for more in 4:2:threads 4:4:pairs 5:5:peers 16:16:exchange; do
+    for more in 4:2:threads 2:2:halo 4:4:pairs 5:5:peers 8:8:halo 16:16:exchange; do
       IFS=: read -r processors ranks suite <<< "$more"
       for name in twosided twosided-openmpi twosided-mpich; do
         # See above.
         [ "$name" != twosided-mpich ] || [ "$(nproc)" -ge "$processors" ] || continue
-        run $name "$ranks" "$suite" "$folder/$name-$suite" "${shared[@]}"
+        run $name "$ranks" "$suite" "$folder/$name-$suite-$ranks" "${shared[@]}"
       done
     done
   fi

@@ -64,6 +64,7 @@ GOALS_BY_PATTERN = [
     (rf"twosided (bandwidth|bidirectional|pairs) {LARGE}.*", (0.77, None)),
     (r"twosided (rate|pairs) .*", (0.77, None)),
     (r"twosided exchange .* 16 ranks", (0.33, None)),
+    (r"twosided halo .*", (0.6, None)),
     (r"coll (barrier|allreduce 8 B) 2 ranks", (0.7, None)),
     (r"coll (?!overlap).* 16 ranks", (0.3, None)),
     (r"shmem (lock|malloc\+free) .*", (0.5, None)),

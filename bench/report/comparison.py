@@ -50,7 +50,7 @@ def suites():
         Suite("ARMCI: atomics, locks, fences, memory", r"armci .*", armci),
         Suite("MPI messages: latency", r"twosided latency .*", messages),
         Suite("MPI messages: bandwidth", r"twosided (bandwidth|bidirectional) .*", messages),
-        Suite("MPI messages: rate, pairs, exchange", r"twosided .*", messages),
+        Suite("MPI messages: rate, pairs, exchange, halo", r"twosided .*", messages),
         *(Suite(f"MPI collectives: {ranks} ranks", rf"coll .* {ranks} ranks", collectives) for ranks in (2, 4, 8, 16)),
     ]
 

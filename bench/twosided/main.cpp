@@ -3,6 +3,7 @@
  * twosided-bench: loops of two-sided messages on librma's MPI, or on another MPI if compare.sh compiles it.
  */
 #include "twosided/group.hpp"
+#include "twosided/halo.hpp"
 #include "twosided/pair.hpp"
 #include "twosided/threads.hpp"
 
@@ -16,6 +17,7 @@ int main(int argc, char** argv) {
       {{"pairs", "64 messages at once, by pairs of ranks (from 4 ranks on)"}, pairs_suite},
       {{"peers", "one rank answers 1 peer, and all (from 3 ranks on)"}, peers_suite},
       {{"exchange", "every rank sends to the next one"}, exchange_suite},
+      {{"halo", "every rank exchanges messages with 2, 6 and 26 neighbours"}, halo_suite},
       {{kThreadSuite, "rate of one thread and of two; all rows then have MPI_THREAD_MULTIPLE"},
        thread_suite}};
   return run_program<MpiMember>(argc, argv, suites);

@@ -78,6 +78,9 @@ def twosided_rows(ranks):
     for text, size in rates.items():
         add(f"twosided rate {text} of 1 thread", size)
         add(f"twosided rate {text} of 2 threads", size)
+    for text, size in {"64 B": 64, "512 B": 512, "4 KiB": 4096, "64 KiB": 65536}.items():
+        for neighbours in (2, 6, 26):
+            add(f"twosided halo {text} of {neighbours} neighbours {ranks} ranks", size)
     for text, size in group.items():
         add(f"twosided exchange {text} {ranks} ranks", size)
         if ranks >= 3:
