@@ -30,6 +30,11 @@ int rma_try_send(const void* src, size_t bytes, int rank, int tag, uint32_t cont
  *  `source` may be RMA_ANY_SOURCE, for which this returns 0. `info` may be null. */
 int rma_try_recv(void* dst, size_t bytes, int source, int tag, uint32_t context, rma_message_info_t* info);
 
+/** Looks for a message without receiving it, and makes progress once if there is none. Returns 1 and fills
+ *  `*info` if there is a message, and 0 if there is none. Returns -1 if it cannot tell: the caller then calls
+ *  rma_iprobe, which says why. */
+int rma_try_probe(int source, int tag, uint32_t context, rma_message_info_t* info);
+
 /** A receive whose end is told in the caller's memory. The memory stays in place until then. */
 typedef struct rma_posted_recv {
   rma_message_info_t info; /**< the message, from the end on */

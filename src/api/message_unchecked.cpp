@@ -2,24 +2,50 @@
 
 #include "rma/unchecked.h"
 
+#include <cstddef>
 #include <new>
+#include <span>
 
 #include "api/call.hpp"
 
 namespace rma {
 namespace {
 
+/// Returns the messages of the job, or null outside rma_init ... rma_finalize and if calls are traced: a checked
+/// function then reports the first, and records the second.
+[[gnu::always_inline]] inline Messages* untraced_messages() {
+  Runtime* const runtime =
+      current_runtime.load(std::memory_order_acquire);  // pairs with the store in rma_init
+  if (runtime == nullptr || runtime->trace != nullptr) [[unlikely]]
+    return nullptr;
+  return runtime->messages.get();
+}
+
 /// Runs `attempt(Messages&)`, which returns whether it has done the whole call. Returns false without one if
 /// calls are traced, so that the call that the library makes then is in the trace.
 template <typename Attempt>
 [[gnu::always_inline]] inline int attempt_at_once(const Attempt& attempt) try {
-  Runtime* const runtime =
-      current_runtime.load(std::memory_order_acquire);  // pairs with the store in rma_init
-  if (runtime == nullptr || runtime->trace != nullptr) [[unlikely]]
-    return 0;
-  return attempt(*runtime->messages) ? 1 : 0;
+  Messages* const messages = untraced_messages();
+  return messages != nullptr && attempt(*messages) ? 1 : 0;
 } catch (const std::bad_alloc&) {
   return 0;
+}
+
+// These two are not inlined, so that the usual cases below save no registers for them.
+
+[[gnu::noinline]] rma_status_t post_otherwise(std::span<std::byte> buffer, const Messages::Wanted& wanted,
+                                              rma_posted_recv_t& posted) {
+  return call("rma_recv_nb", wanted.source, buffer.size(),
+              [&](Runtime& runtime) { return runtime.messages->post(buffer, wanted, posted); });
+}
+
+[[gnu::noinline]] int test_traced(const rma_posted_recv_t& posted) {
+  int ended = 0;
+  static_cast<void>(call("rma_test", -1, 0, [&](Runtime& runtime) -> Status {
+    ended = runtime.messages->test(posted) ? 1 : 0;
+    return {};
+  }));
+  return ended;
 }
 
 }  // namespace
@@ -45,25 +71,44 @@ int rma_try_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
 
 rma_status_t rma_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
                            rma_posted_recv_t* posted) {
-  return rma::call("rma_recv_nb", source, bytes, [&](Runtime& runtime) {
-    return runtime.messages->post({static_cast<std::byte*>(dst), bytes},
-                                  {.source = source, .tag = tag, .context = context}, *posted);
-  });
+  const bool done =
+      rma::attempt_at_once([=](rma::Messages & messages) __attribute__((always_inline)) {
+        return messages.post_at_once(static_cast<std::byte*>(dst), bytes, source, tag, context, *posted);
+      }) != 0;
+  if (done) [[likely]]
+    return RMA_SUCCESS;
+  return rma::post_otherwise({static_cast<std::byte*>(dst), bytes},
+                             {.source = source, .tag = tag, .context = context}, *posted);
 }
 
 rma_status_t rma_posted_wait(rma_posted_recv_t* posted) {
   return rma::call("rma_wait", -1, 0, [&](Runtime& runtime) { return runtime.messages->wait(*posted); });
 }
 
-int rma_posted_test(rma_posted_recv_t* posted) {
-  int ended = 0;
-  // Does not fail: another message that finds no memory waits for it where it is.
-  static_cast<void>(rma::call("rma_test", -1, 0, [&](Runtime& runtime) -> Status {
-    ended = runtime.messages->test(*posted) ? 1 : 0;
-    if (ended == 0) rma::let_others_run(runtime.job->wait_policy());
-    return {};
-  }));
-  return ended;
+int rma_posted_test(rma_posted_recv_t* posted) try {
+  rma::Messages* const messages = rma::untraced_messages();
+  if (messages == nullptr) [[unlikely]]
+    return rma::test_traced(*posted);
+  return messages->test(*posted) ? 1 : 0;
+} catch (const std::bad_alloc&) {
+  return rma_posted_ended(posted);  // another message found no memory, and waits for it where it is
+}
+
+int rma_try_probe(int source, int tag, uint32_t context, rma_message_info_t* info) try {
+  rma::Messages* const messages = rma::untraced_messages();
+  if (messages == nullptr) [[unlikely]]
+    return -1;
+  switch (messages->probe_at_once({.source = source, .tag = tag, .context = context}, *info)) {
+    case rma::Messages::Probed::none:
+      return 0;
+    case rma::Messages::Probed::found:
+      return 1;
+    case rma::Messages::Probed::failed:
+      break;
+  }
+  return -1;
+} catch (const std::bad_alloc&) {
+  return -1;
 }
 
 void rma_posted_cancel(rma_posted_recv_t* posted) {

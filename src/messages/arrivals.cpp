@@ -72,23 +72,21 @@ bool Arrivals::poll_rings_for(DirectReceive& receive) {
 
 bool Arrivals::take(DirectReceive& receive, int sender, const LineReceiver::Head& head) {
   if (head.type != MessageType::eager || !receive.wants(sender, head.envelope) ||
-      head.body.size() > receive.most) {
+      head.body.size() > receive.most ||
+      (!receive.context.matcher.idle() && !is_next(receive, sender, head.envelope.tag))) {
     return false;
-  }
-  Matcher& matcher = receive.context.matcher;
-  if (!matcher.idle()) {
-    // Messages that arrived before, and receives that were posted before, come first.
-    const std::lock_guard guard(receive.context.lock);
-    if (matcher.find(receive.source, receive.tag) != nullptr ||
-        matcher.posted_for(sender, head.envelope.tag) != nullptr) {
-      return false;
-    }
   }
   receive.from = sender;
   receive.its_tag = head.envelope.tag;
   receive.bytes = head.body.size();
   receive.data.scatter(0, head.body.first(std::min(receive.bytes, receive.data.bytes)));
   return true;
+}
+
+bool Arrivals::is_next(DirectReceive& receive, int sender, int tag) {
+  const std::lock_guard guard(receive.context.lock);
+  Matcher& matcher = receive.context.matcher;
+  return matcher.find(receive.source, receive.tag) == nullptr && matcher.posted_for(sender, tag) == nullptr;
 }
 
 void Arrivals::drain(int rank) {
@@ -425,12 +423,23 @@ void Arrivals::discard(MessageContext& context, std::uint32_t number) {
   }
 }
 
-void Arrivals::deliver(std::unique_ptr<KeptMessage> message, DirectReceive& receive) {
+Arrivals::Kept Arrivals::take_kept(DirectReceive& receive) {
+  std::unique_ptr<KeptMessage> message;
+  {
+    const std::lock_guard guard(receive.context.lock);
+    Matcher& matcher = receive.context.matcher;
+    auto* const found = static_cast<KeptMessage*>(matcher.find(receive.source, receive.tag));
+    if (found == nullptr) return Kept::none;
+    if (found->announcement != nullptr || found->bytes > receive.most) return Kept::other;
+    matcher.take(*found);
+    message.reset(found);
+  }
   release(*message);
   receive.from = message->source;
   receive.its_tag = message->tag;
   receive.bytes = message->bytes;
   receive.data.scatter(0, message->start().first(std::min(receive.bytes, receive.data.bytes)));
+  return Kept::taken;
 }
 
 void Arrivals::release(const KeptMessage& message) {

@@ -101,15 +101,17 @@ class Arrivals {
   /// wakes the threads that wait for messages. A copy within the call would delay the sends that the program
   /// posts after it, so two ranks that exchange long messages would copy one after the other.
   [[nodiscard]] bool deliver_deferred(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive);
-  /// Gives a kept message to a receive that needs no operation, which the message fits().
-  void deliver(std::unique_ptr<KeptMessage> message, DirectReceive& receive);
+  /// The outcome of a look for a message among those that were kept.
+  enum class Kept : std::uint8_t {
+    none,
+    other,  ///< the message of the receive is longer than it takes, or its data are not here
+    taken,  ///< the receive has the message
+  };
+  /// Gives `receive` its message, if that was kept with all its data and the receive takes so many bytes.
+  [[nodiscard]] Kept take_kept(DirectReceive& receive);
   /// Forgets the messages of a context that no receive will take, up to the first one whose sender waits for
   /// a receive. Does nothing if the context has another number by now.
   void discard(MessageContext& context, std::uint32_t number);
-  /// Returns whether all data of the message are here, and the receive takes so many.
-  [[nodiscard]] static bool fits(const DirectReceive& receive, const KeptMessage& message) {
-    return message.announcement == nullptr && message.bytes <= receive.most;
-  }
 
  private:
   /// Data that are to be copied when the ring is free again, because a long copy would keep other threads
@@ -145,6 +147,9 @@ class Arrivals {
   /// Gives the message at the head of a ring to `receive`, if it is the one that the receive gets by the
   /// rules of matching.
   [[nodiscard]] static bool take(DirectReceive& receive, int sender, const LineReceiver::Head& head);
+  /// Returns whether no message that arrived before, and no receive that was posted before, comes first. It
+  /// is not inlined, so that take() saves no registers for it.
+  [[nodiscard, gnu::noinline]] static bool is_next(DirectReceive& receive, int sender, int tag);
   /// Takes a message in. Returns false if no honest rank sends it. `matched`: whether a message that came
   /// with data found its receive. A receive whose data are to be fetched is added to `fetches`.
   [[nodiscard]] bool take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches);

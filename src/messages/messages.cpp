@@ -53,6 +53,7 @@ Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remot
                                                    const ProcessMemory& memory) {
   auto block = Inbox::provide(job);
   if (!block.ok()) return std::move(block).status();
+  spare_messages.set_owner(this_thread());
   std::unique_ptr<Messages> messages(new Messages(job, remote_access, channel, memory, *block.value()));
   if (channel != nullptr) {
     // The program's threads take messages in; nothing wakes a helper for them.
@@ -213,31 +214,64 @@ Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_mess
 
 Status Messages::post(std::span<std::byte> buffer, const Wanted& wanted, rma_posted_recv_t& posted) {
   posted.ended = 0;
-  const Issuer issuer = {.posted = &posted};
-  const bool arrives = arrivals_.waiting(wanted.source);
-  if (arrives && receive_at_once(buffer, wanted.source, wanted.tag, wanted.context, &posted.info)) {
-    issuer.tell_complete();
-    return {};
+  connect_wanted();
+  return start_receive(MessageData::of(buffer), wanted, &posted.info, {.posted = &posted});
+}
+
+bool Messages::post_at_once(std::byte* address, std::size_t bytes, int source, int tag, std::uint32_t number,
+                            rma_posted_recv_t& posted) {
+  // Pairs with the store in lose(): then everything that the rank sent before has been taken in.
+  if (connection_wanted() || any_lost_.load(std::memory_order_acquire)) [[unlikely]]
+    return false;
+  posted.ended = 0;
+  if (arrivals_.waiting(source)) {
+    if (!receive_at_once({address, bytes}, source, tag, number, &posted.info)) return false;
+    Issuer{.posted = &posted}.tell_complete();
+    return true;
   }
-  MessageContext& context = contexts_.of(wanted.context);
-  if (arrives || connection_wanted() || context.matcher.has_messages() || awaits_lost(wanted.source))
-      [[unlikely]] {
-    connect_wanted();
-    return start_receive(MessageData::of(buffer), wanted, &posted.info, issuer);
+  MessageContext& context = contexts_.of(number);
+  if (context.matcher.has_messages()) {
+    const MessageData data = MessageData::of({address, bytes});
+    DirectReceive direct = {
+        .context = context, .source = source, .tag = tag, .data = data, .most = bytes, .waits = false};
+    const Arrivals::Kept kept = arrivals_.take_kept(direct);
+    if (kept == Arrivals::Kept::other) return false;
+    if (kept == Arrivals::Kept::taken) {
+      posted.info = {.source = direct.from, .tag = direct.its_tag, .bytes = direct.bytes};
+      Issuer{.posted = &posted}.tell_complete();
+      return true;
+    }
   }
   ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& one) {
-    one.source = wanted.source;
-    one.tag = wanted.tag;
+    one.source = source;
+    one.tag = tag;
     one.context = &context;
-    one.data.address = buffer.data();
-    one.data.bytes = buffer.size();
+    one.data.address = address;
+    one.data.bytes = bytes;
     one.info = &posted.info;
     one.end.posted = &posted;
     one.end.waits = false;
     operations_.begin(one.data);
   });
-  posted.operation = operation.name;
-  return match_or_post(operation, issuer);
+  const std::uint64_t name = operation.name;
+  posted.operation = name;
+  bool kept = false;  // by another thread, meanwhile
+  try {
+    const std::lock_guard guard(context.lock);
+    kept = context.matcher.has_messages();
+    if (!kept) context.matcher.post(operation);
+  } catch (const std::bad_alloc&) {
+    operations_.end(operation, RMA_ERR_NO_MEMORY);
+    throw;
+  }
+  if (kept) [[unlikely]] {
+    static_cast<void>(match_or_post(operation, {.posted = &posted}));  // does not fail: it does not wait
+    return true;
+  }
+  if (any_lost_.load(std::memory_order_acquire) || context.revoked()) [[unlikely]]
+    end_if_hopeless(context, source, name, {.posted = &posted});
+  if (progress_thread_ != nullptr) progress_thread_->hand_over();
+  return true;
 }
 
 Status Messages::wait(const rma_posted_recv_t& posted) {
@@ -261,8 +295,11 @@ Status Messages::wait(const rma_posted_recv_t& posted) {
 }
 
 bool Messages::test(const rma_posted_recv_t& posted) {
-  if (rma_posted_ended(&posted) == 0) progress_once();
-  return rma_posted_ended(&posted) != 0;
+  if (rma_posted_ended(&posted) != 0) return true;
+  progress_once();
+  if (rma_posted_ended(&posted) != 0) return true;
+  let_others_run(job_.wait_policy());
+  return false;
 }
 
 Status Messages::open_request(rma_posted_recv_t& posted, rma_request_t* request) {
@@ -343,14 +380,21 @@ Status Messages::match_or_post(ReceiveOperation& operation, const Issuer& issuer
     if (arrivals_.deliver_deferred(std::unique_ptr<KeptMessage>(kept), operation)) wake();
   } else if (kept != nullptr) {
     arrivals_.deliver(std::unique_ptr<KeptMessage>(kept), operation);
-  } else if ((awaits_lost(source) && withdraw(name, issuer, lost_among(source)) != nullptr) ||
-             (context.revoked() && withdraw(name, issuer, context.culprit()) != nullptr)) {
-    operations_.end(operation, RMA_ERR_PEER_LOST);
+  } else {
+    end_if_hopeless(context, source, name, issuer);
   }
   if (!issuer.waits()) return hand_over();
   Status status = wait(operation);
   operations_.receives().end(operation);
   return status;
+}
+
+void Messages::end_if_hopeless(MessageContext& context, int source, std::uint64_t name,
+                               const Issuer& issuer) {
+  ReceiveOperation* withdrawn = nullptr;
+  if (awaits_lost(source)) withdrawn = withdraw(name, issuer, lost_among(source));
+  if (withdrawn == nullptr && context.revoked()) withdrawn = withdraw(name, issuer, context.culprit());
+  if (withdrawn != nullptr) operations_.end(*withdrawn, RMA_ERR_PEER_LOST);
 }
 
 Status Messages::receive_without_fail(const MessageData& data, const Wanted& wanted,
@@ -382,18 +426,9 @@ void Messages::abandon(rma_request_t opened) {
 
 bool Messages::receive_directly(DirectReceive& receive, std::uint64_t polls) {
   const std::uint32_t kept = receive.context.kept.load(std::memory_order_relaxed);
-  KeptMessage* arrived = nullptr;
-  if (!receive.context.matcher.idle()) {
-    const std::lock_guard guard(receive.context.lock);
-    arrived = static_cast<KeptMessage*>(receive.context.matcher.find(receive.source, receive.tag));
-    if (arrived != nullptr) {
-      if (!Arrivals::fits(receive, *arrived)) return false;
-      receive.context.matcher.take(*arrived);
-    }
-  }
-  if (arrived != nullptr) {
-    arrivals_.deliver(std::unique_ptr<KeptMessage>(arrived), receive);
-    return true;
+  if (receive.context.matcher.has_messages()) {
+    const Arrivals::Kept found = arrivals_.take_kept(receive);
+    if (found != Arrivals::Kept::none) return found == Arrivals::Kept::taken;
   }
   if (receive.source == kAnySource ? !all_by_ring_ : !outbox_.by_ring(receive.source)) return false;
   for (std::uint64_t left = std::min(polls, kDirectPolls);; --left) {

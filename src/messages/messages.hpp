@@ -25,8 +25,11 @@
 
 namespace rma {
 
-/// A thread that waits polls the rings this often for each time that it looks everywhere.
-inline constexpr std::uint64_t kPollsOfRings = 16;
+/// A thread that polls looks at the rings this often for each time that it looks everywhere, and a thread that
+/// yields between its looks this often. A look everywhere takes 1,200 instructions, one at a ring 40. A yield
+/// may take a microsecond.
+inline constexpr std::uint64_t kPollsOfRings = 64;
+inline constexpr std::uint64_t kYieldsOfRings = 16;
 
 /// Two-sided messages (rma/messages.h): matching, eager messages and rendezvous. Thread-safe.
 ///
@@ -88,9 +91,13 @@ class Messages final : public ProgressSource, public WaitProgress {
 
   /// Posts a receive of contiguous memory whose end is told in `posted` (rma/unchecked.h).
   [[nodiscard]] Status post(std::span<std::byte> buffer, const Wanted& wanted, rma_posted_recv_t& posted);
+  /// Does the same in the usual cases. Returns whether it is done; if not, the caller calls post(). Throws
+  /// std::bad_alloc, and then it is not done.
+  [[nodiscard]] bool post_at_once(std::byte* address, std::size_t bytes, int source, int tag,
+                                  std::uint32_t context, rma_posted_recv_t& posted);
   /// Waits until such a receive has ended, and returns its outcome.
   [[nodiscard]] Status wait(const rma_posted_recv_t& posted);
-  /// Makes progress once, and returns whether it has ended.
+  /// Makes progress once, and returns whether it has ended. If not, lets other threads run.
   [[nodiscard]] bool test(const rma_posted_recv_t& posted);
   /// Cancels it, unless it has matched.
   void cancel(rma_posted_recv_t& posted);
@@ -146,6 +153,11 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// none.
   [[nodiscard]] Status probe(const Wanted& wanted, bool wait, bool* found, std::uint64_t* taken,
                              rma_message_info_t* info);
+  /// The outcome of probe_at_once().
+  enum class Probed : std::uint8_t { none, found, failed };
+  /// Looks for a message without receiving it, and makes progress once if there is none. If there is none
+  /// then, lets other threads run. `info` gets the message. Failed: a rank is lost; probe() says which.
+  [[nodiscard]] Probed probe_at_once(const Wanted& wanted, rma_message_info_t& info);
   /// Receives the message that probe() has taken by this name, and makes the name 0. Returns RMA_ERR_ARGUMENT
   /// for a name of no such message.
   [[nodiscard]] Status receive_taken(std::uint64_t* taken, const MessageData& data, rma_message_info_t* info,
@@ -237,6 +249,9 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Matches the operation of a receive with a message that was kept, or posts it. Waits for the end if the
   /// issuer does.
   [[nodiscard]] Status match_or_post(ReceiveOperation& operation, const Issuer& issuer);
+  /// Ends a receive that was just posted by this name, if no message can come for it: its source is lost, or
+  /// the context is revoked.
+  void end_if_hopeless(MessageContext& context, int source, std::uint64_t name, const Issuer& issuer);
   /// Waits for an operation without a request.
   template <typename Operation>
   [[nodiscard]] Status wait(const Operation& operation);

@@ -23,7 +23,7 @@ bool Messages::poll_until(const Condition& condition) {
   }
   for (std::uint64_t i = 0; i < job_.wait_policy().yields; ++i) {
     if (condition()) return true;
-    const bool everywhere = i % kPollsOfRings == kPollsOfRings - 1;
+    const bool everywhere = i % kYieldsOfRings == kYieldsOfRings - 1;
     if (everywhere ? pending_.engine().progress() : arrivals_.poll_rings()) continue;
     if (!yield_processor()) break;
   }

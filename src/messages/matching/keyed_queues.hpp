@@ -70,7 +70,8 @@ class KeyedQueues {
   /// Adds the node behind all others with this key. Throws std::bad_alloc before anything has changed.
   void add(std::uint64_t key, Node& node) {
     KeyedQueue<Node>* queue = find(key);
-    if (queue == nullptr) queue = make(key);
+    if (queue == nullptr) [[unlikely]]
+      queue = make(key);
     node.links[which] = {.previous = queue->last, .next = nullptr, .queue = queue};
     (queue->last != nullptr ? queue->last->links[which].next : queue->first) = &node;
     queue->last = &node;
@@ -101,7 +102,8 @@ class KeyedQueues {
     return queue;
   }
 
-  KeyedQueue<Node>* make(std::uint64_t key) {
+  // It is not inlined, so that add() saves no registers for it.
+  [[gnu::noinline]] KeyedQueue<Node>* make(std::uint64_t key) {
     if (queues_ >= buckets_.size()) make_room();
     KeyedQueue<Node>* queue = free_;
     if (queue != nullptr) {

@@ -10,15 +10,12 @@ constexpr int kFirstLook = 16;
 
 }  // namespace
 
-void Matcher::post(PostedReceive& receive) {
-  receive.stamp = next_stamp_++;
+void Matcher::post_with_wildcard(PostedReceive& receive) {
   if (receive.source != kAnySource) {
-    receive.tag != kAnyTag ? exact_.add(key(receive.source, receive.tag), receive)
-                           : any_tag_.add(key(receive.source), receive);
+    any_tag_.add(key(receive.source), receive);
   } else {
     receive.tag != kAnyTag ? any_source_.add(key(receive.tag), receive) : any_.add(0, receive);
   }
-  add_to(entries_, 1);
 }
 
 PostedReceive* Matcher::posted_for(int source, int tag) const {

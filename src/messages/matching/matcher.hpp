@@ -54,7 +54,15 @@ class Matcher {
   [[nodiscard]] bool has_messages() const { return messages_.load(std::memory_order_relaxed) != 0; }
 
   /// Adds a receive for which no message has arrived. Throws std::bad_alloc before anything has changed.
-  void post(PostedReceive& receive);
+  void post(PostedReceive& receive) {
+    receive.stamp = next_stamp_++;
+    if (receive.source != kAnySource && receive.tag != kAnyTag) [[likely]] {
+      exact_.add(key(receive.source, receive.tag), receive);
+    } else {
+      post_with_wildcard(receive);
+    }
+    add_to(entries_, 1);
+  }
   /// Takes out the receive that a message from `source` with `tag` matches, and returns it. Returns null if
   /// there is none.
   [[nodiscard]] PostedReceive* match(int source, int tag);
@@ -92,7 +100,8 @@ class Matcher {
   }
   [[nodiscard]] static std::uint64_t key(int value) { return static_cast<std::uint32_t>(value); }
 
-  /// Does the same if exactly one of the two is a wildcard.
+  void post_with_wildcard(PostedReceive& receive);
+  /// Does what find() does if exactly one of the two is a wildcard.
   [[nodiscard]] UnexpectedMessage* find_by_one(int source, int tag);
   /// Adds all messages to the queues by source and by tag. Returns false, and changes nothing, if there is no
   /// memory.

@@ -16,6 +16,7 @@
 #include "messages/rings/line_ring.hpp"
 #include "rma/messages.h"
 #include "rma/unchecked.h"
+#include "util/spare_memory.hpp"
 #include "util/waiting/wait_note.hpp"
 
 namespace rma {
@@ -122,8 +123,13 @@ struct Announcement {
   [[nodiscard]] bool costs() const { return head.form == RendezvousForm::inlined || !start.empty(); }
 };
 
+inline constinit SpareMemory spare_messages;
+
 /// A message that arrived before its receive, with its data.
 struct KeptMessage : UnexpectedMessage {
+  [[nodiscard]] static void* operator new(std::size_t bytes) { return spare_messages.take(bytes); }
+  static void operator delete(void* memory) noexcept { spare_messages.give(memory); }
+
   MessageContext* context =
       nullptr;  ///< it may be another one by now, if a matched probe has taken the message
   std::uint32_t context_number = 0;

@@ -240,7 +240,10 @@ int iprobe(int source, int tag, MPI_Comm handle, int* flag, MPI_Status* status) 
     return MPI_SUCCESS;
   }
   rma_message_info_t info = {};
-  const int code = checked(rma_iprobe(wanted.source, wanted.tag, wanted.comm->context(), flag, &info));
+  int code = MPI_SUCCESS;
+  *flag = rma_try_probe(wanted.source, wanted.tag, wanted.comm->context(), &info);
+  if (*flag < 0) [[unlikely]]
+    code = checked(rma_iprobe(wanted.source, wanted.tag, wanted.comm->context(), flag, &info));
   if (code == MPI_SUCCESS && *flag != 0) describe_message(status, *wanted.comm, info);
   return code;
 }

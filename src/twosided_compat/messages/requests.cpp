@@ -244,8 +244,15 @@ int test(MPI_Request* handle, int* flag, MPI_Status* status) {
   }
   Request* request = nullptr;
   RMA_TRY(find_request(*handle, request));
-  *flag = poll(*request) ? 1 : 0;
-  return *flag != 0 ? consume(*handle, *request, status) : MPI_SUCCESS;
+  if (!request->is_over() && !poll(*request)) {
+    *flag = 0;
+    return MPI_SUCCESS;
+  }
+  if (status == MPI_STATUS_IGNORE && request->is_plain()) {
+    forget(*handle, *request);
+    return MPI_SUCCESS;
+  }
+  return consume(*handle, *request, status);
 }
 
 int request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {

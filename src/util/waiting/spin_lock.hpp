@@ -13,7 +13,7 @@ namespace rma {
 /// thread that finds it held for long yields, because the holder may need this processor. Satisfies Lockable.
 class SpinLock {
  public:
-  void lock() noexcept {
+  [[gnu::always_inline]] void lock() noexcept {
     if (!try_lock()) [[unlikely]]
       wait_and_lock();
   }
