@@ -13,8 +13,8 @@ namespace rma::bench {
 inline constexpr std::array<int, 3> kNeighbours = {2, 6, 26};
 inline constexpr std::array<std::size_t, 4> kHaloSizes = {64, 512, 4096, 65536};
 
-/** The neighbours are the other ranks in turn, so that a job of few ranks exchanges several messages with each
- * of them, as a small periodic grid does. Every message has a buffer of its own. */
+/** The neighbours are the other ranks in turn, so that a job of few ranks exchanges several messages with
+ * each of them, as a small periodic grid does. Every message has a buffer of its own. */
 class Halo {
  public:
   Halo(const MpiMember& member, int neighbours, std::size_t bytes)

@@ -11,8 +11,8 @@
 namespace rma {
 namespace {
 
-/// Returns the messages of the job, or null outside rma_init ... rma_finalize and if calls are traced: a checked
-/// function then reports the first, and records the second.
+/// Returns the messages of the job, or null outside rma_init ... rma_finalize and if calls are traced: a
+/// checked function then reports the first, and records the second.
 [[gnu::always_inline]] inline Messages* untraced_messages() {
   Runtime* const runtime =
       current_runtime.load(std::memory_order_acquire);  // pairs with the store in rma_init

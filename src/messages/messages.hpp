@@ -25,9 +25,9 @@
 
 namespace rma {
 
-/// A thread that polls looks at the rings this often for each time that it looks everywhere, and a thread that
-/// yields between its looks this often. A look everywhere takes 1,200 instructions, one at a ring 40. A yield
-/// may take a microsecond.
+/// A thread that polls looks at the rings this often for each time that it looks everywhere, and a thread
+/// that yields between its looks this often. A look everywhere takes 1,200 instructions, one at a ring 40. A
+/// yield may take a microsecond.
 inline constexpr std::uint64_t kPollsOfRings = 64;
 inline constexpr std::uint64_t kYieldsOfRings = 16;
 

@@ -33,8 +33,9 @@ struct KeyedQueue {
 /// the mean, however many keys and nodes there are. The nodes belong to the caller and contain the link at
 /// index `which` of their array `links`. Not thread-safe.
 ///
-/// The queue of a key stays when its last node leaves, because programs use few keys, again and again. A table
-/// that is full gives up its empty queues before it grows, so it has memory for the keys that have nodes.
+/// The queue of a key stays when its last node leaves, because programs use few keys, again and again. A
+/// table that is full gives up its empty queues before it grows, so it has memory for the keys that have
+/// nodes.
 template <typename Node, std::size_t which>
 class KeyedQueues {
  public:
@@ -118,8 +119,8 @@ class KeyedQueues {
     return queue;
   }
 
-  /// Gives up the empty queues, and doubles the buckets unless that has emptied half of them: so the next call
-  /// comes after as many new keys as this one has looked at.
+  /// Gives up the empty queues, and doubles the buckets unless that has emptied half of them: so the next
+  /// call comes after half as many new keys as this one has looked at.
   void make_room() {
     for (KeyedQueue<Node>*& head : buckets_) {
       for (KeyedQueue<Node>** place = &head; *place != nullptr;) {
