@@ -58,38 +58,27 @@ std::byte* RpcClient::take_buffer(int rank) {
 
 bool RpcClient::open(Request& request, std::uint64_t& token) {
   const std::lock_guard guard(lock_);
-  std::size_t& open = open_[request.rank];
-  if (open == kMostOpenRequests) return false;
-  if (free_.empty()) {
-    const std::size_t count = open_requests_.size();
-    if (free_.capacity() == count) free_.reserve(2 * count + 8);  // so that take() needs no memory
-    open_requests_.emplace_back();
-    free_.push_back(static_cast<std::uint32_t>(count));
-  }
-  ++open;
-  const std::uint32_t index = free_.back();
-  free_.pop_back();
-  OpenRequest& slot = open_requests_[index];
-  slot.request = std::move(request);
-  slot.request.head = {};  // the caller's memory, not used after the sending
-  slot.request.tail = {};
-  ++slot.generation;
-  token = std::uint64_t{slot.generation} << 32U | index;
+  std::size_t& opened = opened_[request.rank];
+  if (opened == kMostOpenRequests) return false;
+  open_requests_.make([&](OpenRequest& made) {
+    token = made.name;
+    made.request = std::move(request);
+    made.request.head = {};  // the caller's memory, not used after the sending
+    made.request.tail = {};
+  });
+  ++opened;
   return true;
 }
 
 bool RpcClient::take(std::uint64_t token, int rank, Request& request) {
-  const auto index = static_cast<std::uint32_t>(token);
-  const auto generation = static_cast<std::uint32_t>(token >> 32U);
+  const bool taken = open_requests_.end(token, [&](OpenRequest& open) {
+    if (open.request.rank != rank) return false;
+    request = std::move(open.request);
+    return true;
+  });
+  if (!taken) return false;
   const std::lock_guard guard(lock_);
-  if (index >= open_requests_.size()) return false;
-  OpenRequest& slot = open_requests_[index];
-  if (slot.generation != generation || generation % 2 == 0 || slot.request.rank != rank) return false;
-  request = std::move(slot.request);
-  slot.request = {};
-  ++slot.generation;
-  free_.push_back(index);
-  --open_[rank];
+  --opened_[rank];
   return true;
 }
 
@@ -216,15 +205,9 @@ bool RpcClient::receive_done(const Message& message) {
 
 void RpcClient::lost(int rank) {
   std::vector<std::uint64_t> tokens;
-  {
-    const std::lock_guard guard(lock_);
-    for (std::uint32_t i = 0; i < open_requests_.size(); ++i) {
-      const OpenRequest& slot = open_requests_[i];
-      if (slot.generation % 2 == 1 && slot.request.rank == rank) {
-        tokens.push_back(std::uint64_t{slot.generation} << 32U | i);
-      }
-    }
-  }
+  open_requests_.see_all([&](const OpenRequest& open) {
+    if (open.request.rank == rank) tokens.push_back(open.name);
+  });
   for (const std::uint64_t token : tokens) {
     Request request;
     if (take(token, rank, request)) close(request, RMA_ERR_PEER_LOST, {});

@@ -2,13 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <span>
-#include <vector>
 
 #include "channel/channel.hpp"
 #include "core/completion/pending_operations.hpp"
@@ -16,6 +14,7 @@
 #include "fabric/bounce_pool.hpp"
 #include "helper_thread/wire.hpp"
 #include "util/status.hpp"
+#include "util/tables/slot_table.hpp"
 
 namespace rma {
 
@@ -75,12 +74,10 @@ class RpcClient {
   /// Returns the buffers for requests, or null if they could not be registered. The first call makes them.
   [[nodiscard]] BouncePool* pool() const;
 
-  // The table of open requests. Those of core/completion/requests.hpp are looked up by threads that hold no
-  // lock, so their slots never move and hold atomics only. Here every look-up has the lock, and takes the
-  // request out, so that its answer runs without the lock.
   struct OpenRequest {
+    explicit OpenRequest(std::uint64_t own_name) : name(own_name) {}
+    const std::uint64_t name;  ///< the token
     Request request;
-    std::uint32_t generation = 0;  ///< odd while in use
   };
   /// Connects, waits for the data that was put to `rank`, and stores the rail for messages into `*rail`.
   [[nodiscard]] Status reach(int rank, std::size_t* rail);
@@ -102,10 +99,9 @@ class RpcClient {
   const std::size_t pool_count_;
   mutable std::once_flag made_pool_;
   mutable std::unique_ptr<BouncePool> pool_;
-  std::mutex lock_;  ///< guards the members below
-  std::deque<OpenRequest> open_requests_;
-  std::vector<std::uint32_t> free_;  ///< slots of open_requests_ that are not in use; with room for all
-  std::map<int, std::size_t> open_;  ///< number of open requests, by rank
+  SlotTable<OpenRequest> open_requests_;
+  std::mutex lock_;                    ///< guards the member below
+  std::map<int, std::size_t> opened_;  ///< number of open requests, by rank
 };
 
 }  // namespace rma

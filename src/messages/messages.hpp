@@ -283,7 +283,7 @@ class Messages final : public ProgressSource, public WaitProgress {
   Channel* const channel_;  ///< may be null
   ContextTable contexts_;
   OperationEnds operations_;
-  OperationPool<TakenMessage> taken_;
+  SlotTable<TakenMessage> taken_;
   Inbox inbox_;
   Outbox outbox_;
   Rendezvous rendezvous_;

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "collectives/schedules/schedule.hpp"
-#include "messages/matching/operation_pool.hpp"
 #include "rma/messages.h"
+#include "util/tables/slot_table.hpp"
 
 namespace rma {
 
@@ -27,8 +27,8 @@ struct PersistentOperation {
   std::shared_ptr<const PlannedCollective> collective = nullptr;  ///< of a collective, and all that there is
 };
 
-/// The persistent operations of the program. A handle is a name in the pool, so an invalid one finds nothing.
-class PersistentOperations : public OperationPool<PersistentOperation> {};
+/// The persistent operations of the program. A handle is a name in the table: an invalid one finds nothing.
+class PersistentOperations : public SlotTable<PersistentOperation> {};
 
 [[nodiscard]] inline rma_persistent_t persistent_handle(std::uint64_t name) {
   return reinterpret_cast<rma_persistent_t>(static_cast<std::uintptr_t>(name));

@@ -4,7 +4,7 @@
 
 #include "messages/matching/drawn_numbers.hpp"
 #include "rma/messages.h"
-#include "util/number_pool.hpp"
+#include "util/tables/number_pool.hpp"
 
 namespace rma {
 

@@ -26,6 +26,9 @@ constexpr rma_request_t kCompleteRequest = RMA_REQUEST_COMPLETE;
 ///
 /// Publication: a thread that completes a part records its failure and then decrements `pending` with release
 /// order. The thread that reads 0 with acquire order owns the slot's result. Thread-safe.
+///
+/// This is no SlotTable (util/tables/slot_table.hpp), because threads look operations up and end their parts
+/// without a lock, while another thread makes the table longer.
 class RequestTable {
  public:
   RequestTable();

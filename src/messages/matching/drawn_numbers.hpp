@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "rma/messages.h"
-#include "util/number_pool.hpp"
+#include "util/tables/number_pool.hpp"
 
 namespace rma {
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "core/completion/pending_operations.hpp"
-#include "messages/matching/operation_pool.hpp"
 #include "messages/matching/operations.hpp"
 #include "util/status.hpp"
+#include "util/tables/slot_table.hpp"
 
 namespace rma {
 
@@ -23,8 +23,8 @@ class OperationEnds {
     if (ProgressThread* const thread = driver(data); thread != nullptr) thread->begin();
   }
 
-  [[nodiscard]] OperationPool<ReceiveOperation>& receives() { return receives_; }
-  [[nodiscard]] OperationPool<SendOperation>& sends() { return sends_; }
+  [[nodiscard]] SlotTable<ReceiveOperation>& receives() { return receives_; }
+  [[nodiscard]] SlotTable<SendOperation>& sends() { return sends_; }
   /// Returns whether an operation is under way.
   [[nodiscard]] bool any() const { return sends_.live() != 0 || receives_.live() != 0; }
 
@@ -57,8 +57,8 @@ class OperationEnds {
 
   PendingOperations& pending_;
   const std::size_t eager_;
-  OperationPool<ReceiveOperation> receives_;
-  OperationPool<SendOperation> sends_;
+  SlotTable<ReceiveOperation> receives_;
+  SlotTable<SendOperation> sends_;
 };
 
 }  // namespace rma

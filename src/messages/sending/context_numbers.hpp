@@ -13,7 +13,7 @@
 #include "messages/matching/contexts.hpp"
 #include "messages/rings/envelope.hpp"
 #include "messages/sending/outbox.hpp"
-#include "util/number_pool.hpp"
+#include "util/tables/number_pool.hpp"
 
 namespace rma {
 

@@ -11,8 +11,8 @@
 
 #include "../../multi/failing_new.hpp"
 #include "core/one_sided/layout.hpp"
-#include "messages/matching/operation_pool.hpp"
 #include "messages_job.hpp"
+#include "util/tables/slot_table.hpp"
 
 namespace rma {
 namespace {
@@ -50,7 +50,7 @@ class OutboxToItself : public MessagesJob {
   }
 
   std::array<std::byte, 4096> data_ = {};
-  OperationPool<SendOperation> sends_;
+  SlotTable<SendOperation> sends_;
 };
 
 TEST_F(OutboxToItself, TheWindowBoundsWhatNobodyHasAskedFor) {

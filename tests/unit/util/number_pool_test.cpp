@@ -1,4 +1,4 @@
-#include "util/number_pool.hpp"
+#include "util/tables/number_pool.hpp"
 
 #include <gtest/gtest.h>
 
