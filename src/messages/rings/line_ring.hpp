@@ -33,6 +33,10 @@
 //
 // The receiver counts what it has taken in `LineFeedback`, which the sender reads only when it knows of no
 // free line.
+//
+// Beside this there are two rings of slots of one size: channel/ring.hpp, which a device writes, and
+// transport/shm/message_queue.hpp, which says why there are three. Here bodies have any length, so they lie
+// apart from the lines, and the claims of long messages' pieces lie in the same memory.
 
 namespace rma {
 
