@@ -3,7 +3,6 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/endings.hpp"
-#include "atomics/accumulate.hpp"
 #include "core/one_sided/operation.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"

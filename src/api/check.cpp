@@ -3,7 +3,6 @@
 #include "api/check_team.hpp"
 #include "atomics/types.hpp"
 #include "util/text.hpp"
-#include "util/try.hpp"
 
 namespace rma {
 

@@ -4,7 +4,6 @@
 #include "api/check.hpp"
 #include "api/check_team.hpp"
 #include "api/fence.hpp"
-#include "api/forked.hpp"
 #include "collectives/team/team_memory.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"

@@ -12,7 +12,6 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/variables.hpp"
-#include "util/settings.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "armci/alias.hpp"
 #include "armci/errors.hpp"

@@ -4,7 +4,6 @@
 #include <deque>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 

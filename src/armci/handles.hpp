@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <mutex>
-#include <vector>
 
 #include "armci.h"
 #include "armci/aggregates.hpp"

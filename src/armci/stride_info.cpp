@@ -1,6 +1,5 @@
 // Enumerates the segments of strided memory, for programs that pack and unpack.
 
-#include <algorithm>
 #include <cstring>
 
 #include "armci.h"

@@ -2,7 +2,6 @@
 
 #include "atomics/remote_atomics.hpp"
 #include "core/network/word_operations.hpp"
-#include "core/one_sided/operation.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "atomics/remote_mutexes.hpp"
 #include "util/text.hpp"

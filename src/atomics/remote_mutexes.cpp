@@ -1,6 +1,5 @@
 #include "atomics/remote_mutexes.hpp"
 
-#include <chrono>
 #include <cstring>
 #include <utility>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "channel/channel.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 
 #include "util/round.hpp"

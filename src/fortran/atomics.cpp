@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <utility>
 
 #include "fortran/calls.hpp"
 #include "fortran/numbers.hpp"

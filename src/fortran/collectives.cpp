@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <utility>
 
 #include "fortran/calls.hpp"
 #include "fortran/numbers.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <limits>
 
 #include "util/try.hpp"
 #include "util/try_assign.hpp"

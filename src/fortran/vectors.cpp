@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <new>
-#include <utility>
 #include <vector>
 
 #include "fortran/transfers.hpp"

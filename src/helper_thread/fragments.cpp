@@ -2,7 +2,6 @@
 #include "util/try.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <vector>

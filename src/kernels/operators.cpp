@@ -3,7 +3,6 @@
 
 #include "kernels/operators.hpp"
 
-#include <cstdint>
 #include <type_traits>
 
 namespace rma::kernels {

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <iterator>
 #include <new>
-#include <utility>
 #include <vector>
 
 #include "strided/host_assisted_peer.hpp"

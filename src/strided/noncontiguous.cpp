@@ -5,7 +5,6 @@
 #include "core/network/transfers.hpp"
 #include "helper_thread/fragments.hpp"
 #include "util/statistics.hpp"
-#include "util/try_assign.hpp"
 
 namespace rma {
 namespace {

@@ -1,8 +1,6 @@
 #include "strided/remote_copy.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <memory>
 #include <utility>
 
 #include "helper_thread/fragments.hpp"

@@ -5,7 +5,6 @@
 #include "atomics/accumulate.hpp"
 #include "core/job/job.hpp"
 #include "core/one_sided/operation.hpp"
-#include "core/one_sided/remote_access.hpp"
 #include "strided/noncontiguous.hpp"
 #include "util/status.hpp"
 

@@ -1,8 +1,6 @@
 // The only place that declares settings. The environment variables, their checks, `rma-info --settings` and
 // docs/settings.md all follow from this table.
 
-#include <limits>
-
 #include "util/settings.hpp"
 
 namespace rma {

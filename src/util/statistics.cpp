@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <nlohmann/json.hpp>
 
 #include "util/thread_end.hpp"

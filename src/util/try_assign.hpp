@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "util/status.hpp"
-#include "util/try.hpp"
 
 /// Evaluates an expression that has a Result, and returns its failure from the calling function if there is
 /// one. Else declares `name` as a reference to the value. After abseil's ASSIGN_OR_RETURN.

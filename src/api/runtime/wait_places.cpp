@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

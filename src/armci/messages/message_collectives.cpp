@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 #include <vector>
 
 #include "armci/errors.hpp"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "malloc/window_backing.hpp"
 #include "util/log.hpp"

@@ -1,7 +1,5 @@
 #include "core/job/process_cards.hpp"
 
-#include <utility>
-
 #include "util/text.hpp"
 #include "util/try.hpp"
 #include "util/try_assign.hpp"

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/completion/pending_operations.hpp"

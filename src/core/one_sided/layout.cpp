@@ -1,7 +1,6 @@
 #include "core/one_sided/layout.hpp"
 
 #include <cstring>
-#include <limits>
 
 #include "util/range_check.hpp"
 

@@ -9,7 +9,6 @@
 #include "core/network/network.hpp"
 #include "core/one_sided/foreign_memory.hpp"
 #include "transport/transport.hpp"
-#include "util/status.hpp"
 
 namespace rma {
 

@@ -1,7 +1,6 @@
 #include "shmem/collectives/collectives.hpp"
 
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "rma/collectives.h"

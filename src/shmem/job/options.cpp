@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <string_view>
 #include <system_error>

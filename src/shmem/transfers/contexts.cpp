@@ -4,7 +4,6 @@
 
 #include "shmem/job/handles.hpp"
 #include "shmem/teams/teams.hpp"
-#include "shmem/transfers/order.hpp"
 
 namespace rma::shmem {
 namespace {

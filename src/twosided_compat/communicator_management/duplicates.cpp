@@ -1,7 +1,6 @@
 // Duplicates of communicators: MPI_Comm_dup, and MPI_Comm_idup, whose agreement goes on while the program
 // computes.
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 

@@ -9,7 +9,6 @@
 
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
-#include "twosided_compat/communicators/collective_transfers.hpp"
 #include "util/try.hpp"
 
 namespace rma::mpi {

@@ -2,9 +2,7 @@
 
 #include "twosided_compat/datatypes/buffer.hpp"
 
-#include <algorithm>
 #include <cstring>
-#include <memory>
 
 #include "twosided_compat/objects/errors.hpp"
 #include "util/try.hpp"

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <climits>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -14,9 +12,7 @@
 
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
-#include "twosided_compat/objects/error_codes.hpp"
 #include "twosided_compat/objects/errors.hpp"
-#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <mutex>
 #include <optional>
-#include <utility>
 
 #include "rma/rma.h"
 #include "twosided_compat/objects/error_codes.hpp"

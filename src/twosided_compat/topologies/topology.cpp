@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "twosided_compat/calls.hpp"
-#include "util/try.hpp"
 
 namespace rma::mpi {
 

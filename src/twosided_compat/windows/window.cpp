@@ -2,7 +2,6 @@
 
 #include <array>
 #include <optional>
-#include <string>
 
 #include "twosided_compat/objects/library_failure.hpp"
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/windows/window_accumulation.hpp"

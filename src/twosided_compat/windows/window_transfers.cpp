@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/objects/library_failure.hpp"

@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <new>
 #include <thread>
 
-#include "rma/messages.h"
 #include "twosided_compat/messages/completion.hpp"
-#include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/objects/polled_wait.hpp"
 #include "util/try.hpp"
 

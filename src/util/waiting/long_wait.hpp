@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 
 #include "util/clock.hpp"
 #include "util/waiting/wait_note.hpp"
