@@ -29,22 +29,23 @@ namespace {
 }
 
 }  // namespace
-}  // namespace rma
 
 extern "C" {
 
 rma_status_t rma_acc(void* dst, const void* src, size_t count, rma_type_t type, const void* scale, int rank) {
-  return rma::accumulate(__func__, dst, src, count, type, scale, rank, rma::kBlocking);
+  return accumulate(__func__, dst, src, count, type, scale, rank, kBlocking);
 }
 
 rma_status_t rma_acc_nb(void* dst, const void* src, size_t count, rma_type_t type, const void* scale,
                         int rank, rma_request_t* request) {
-  return rma::accumulate(__func__, dst, src, count, type, scale, rank, rma::by(request));
+  return accumulate(__func__, dst, src, count, type, scale, rank, by(request));
 }
 
 rma_status_t rma_acc_nbi(void* dst, const void* src, size_t count, rma_type_t type, const void* scale,
                          int rank) {
-  return rma::accumulate(__func__, dst, src, count, type, scale, rank, rma::kImplicit);
+  return accumulate(__func__, dst, src, count, type, scale, rank, kImplicit);
 }
 
 }  // extern "C"
+
+}  // namespace rma

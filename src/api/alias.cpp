@@ -118,46 +118,41 @@ bool make_requested_alias() {
   return unwanted;
 }
 
-}  // namespace rma
-
-using rma::Runtime;
-using rma::Status;
-
 extern "C" {
 
 rma_status_t rma_alias(void* address, size_t bytes) try {
-  if (rma::in_forked_child()) return rma::fail_without_runtime(__func__);
-  const Status status = rma::make_alias_of(address, bytes);
-  return status.ok() ? RMA_SUCCESS : rma::fail(__func__, status);
+  if (in_forked_child()) return fail_without_runtime(__func__);
+  const Status status = make_alias_of(address, bytes);
+  return status.ok() ? RMA_SUCCESS : fail(__func__, status);
 } catch (const std::exception& thrown) {
-  return rma::fail("rma_alias", thrown);
+  return fail("rma_alias", thrown);
 }
 
 rma_status_t rma_alias_at_init(void* address, size_t bytes) try {
-  if (rma::in_forked_child()) return rma::fail_without_runtime(__func__);
-  const Status status = rma::request_alias(address, bytes);
-  return status.ok() ? RMA_SUCCESS : rma::fail(__func__, status);
+  if (in_forked_child()) return fail_without_runtime(__func__);
+  const Status status = request_alias(address, bytes);
+  return status.ok() ? RMA_SUCCESS : fail(__func__, status);
 } catch (const std::exception& thrown) {
-  return rma::fail("rma_alias_at_init", thrown);
+  return fail("rma_alias_at_init", thrown);
 }
 
 rma_status_t rma_find_alias(const void* address, size_t bytes, void** heap_address) {
-  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
-    RMA_TRY(rma::check_range(address, bytes, "address"));
-    RMA_TRY(rma::check_not_null(heap_address, "heap_address"));
+  return call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_range(address, bytes, "address"));
+    RMA_TRY(check_not_null(heap_address, "heap_address"));
     *heap_address = runtime.job->memory().window().aliased(address, bytes);
     if (*heap_address != nullptr) return {};
-    if (auto refusal = rma::refusal_of(address, bytes)) return std::move(*refusal);
-    return {RMA_ERR_ADDRESS, rma::text("{} bytes at {} were not aliased before rma_init", bytes, address)};
+    if (auto refusal = refusal_of(address, bytes)) return std::move(*refusal);
+    return {RMA_ERR_ADDRESS, text("{} bytes at {} were not aliased before rma_init", bytes, address)};
   });
 }
 
 rma_status_t rma_alias_range(void** address, size_t* bytes, void** heap_address) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    RMA_TRY(rma::check_not_null(address, "address"));
-    RMA_TRY(rma::check_not_null(bytes, "bytes"));
-    RMA_TRY(rma::check_not_null(heap_address, "heap_address"));
-    const rma::AliasRange range = rma::alias_range(runtime.job->memory().window());
+  return call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_not_null(address, "address"));
+    RMA_TRY(check_not_null(bytes, "bytes"));
+    RMA_TRY(check_not_null(heap_address, "heap_address"));
+    const AliasRange range = alias_range(runtime.job->memory().window());
     *address = range.address;
     *bytes = range.bytes;
     *heap_address = range.in_heap;
@@ -166,3 +161,5 @@ rma_status_t rma_alias_range(void** address, size_t* bytes, void** heap_address)
 }
 
 }  // extern "C"
+
+}  // namespace rma

@@ -29,38 +29,39 @@ template <typename Word>
 }
 
 }  // namespace
-}  // namespace rma
 
 extern "C" {
 
 rma_status_t rma_atomic64(rma_atomic_op_t op, uint64_t* target, uint64_t operand, uint64_t compare,
                           uint64_t* old, int rank) {
-  return rma::update(__func__, op, target, operand, compare, old, rank, rma::kBlocking);
+  return update(__func__, op, target, operand, compare, old, rank, kBlocking);
 }
 
 rma_status_t rma_atomic64_nb(rma_atomic_op_t op, uint64_t* target, uint64_t operand, uint64_t compare,
                              uint64_t* old, int rank, rma_request_t* request) {
-  return rma::update(__func__, op, target, operand, compare, old, rank, rma::by(request));
+  return update(__func__, op, target, operand, compare, old, rank, by(request));
 }
 
 rma_status_t rma_atomic64_nbi(rma_atomic_op_t op, uint64_t* target, uint64_t operand, uint64_t compare,
                               uint64_t* old, int rank) {
-  return rma::update(__func__, op, target, operand, compare, old, rank, rma::kImplicit);
+  return update(__func__, op, target, operand, compare, old, rank, kImplicit);
 }
 
 rma_status_t rma_atomic32(rma_atomic_op_t op, uint32_t* target, uint32_t operand, uint32_t compare,
                           uint32_t* old, int rank) {
-  return rma::update(__func__, op, target, operand, compare, old, rank, rma::kBlocking);
+  return update(__func__, op, target, operand, compare, old, rank, kBlocking);
 }
 
 rma_status_t rma_atomic32_nb(rma_atomic_op_t op, uint32_t* target, uint32_t operand, uint32_t compare,
                              uint32_t* old, int rank, rma_request_t* request) {
-  return rma::update(__func__, op, target, operand, compare, old, rank, rma::by(request));
+  return update(__func__, op, target, operand, compare, old, rank, by(request));
 }
 
 rma_status_t rma_atomic32_nbi(rma_atomic_op_t op, uint32_t* target, uint32_t operand, uint32_t compare,
                               uint32_t* old, int rank) {
-  return rma::update(__func__, op, target, operand, compare, old, rank, rma::kImplicit);
+  return update(__func__, op, target, operand, compare, old, rank, kImplicit);
 }
 
 }  // extern "C"
+
+}  // namespace rma

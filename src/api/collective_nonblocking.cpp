@@ -71,90 +71,86 @@ rma_status_t combine(const char* name, rma_team_t team, rma_collective_kind_t ki
 }
 
 }  // namespace
-}  // namespace rma
-
-using rma::Blocking;
 
 extern "C" {
 
 rma_status_t rma_barrier_nb(rma_team_t team, rma_request_t* request) {
   rma_collective_t collective = {};
   collective.name = "rma_barrier";
-  return rma::perform(__func__, team, collective, Blocking::no, request);
+  return perform(__func__, team, collective, Blocking::no, request);
 }
 
 rma_status_t rma_broadcast_nb(rma_team_t team, void* buffer, size_t bytes, int root, rma_request_t* request) {
-  return rma::move_data(__func__, team, RMA_COLLECTIVE_BROADCAST, buffer, nullptr, bytes, root, Blocking::no,
-                        request);
+  return move_data(__func__, team, RMA_COLLECTIVE_BROADCAST, buffer, nullptr, bytes, root, Blocking::no,
+                   request);
 }
 
 rma_status_t rma_gather(rma_team_t team, void* dst, const void* src, size_t bytes, int root) {
-  return rma::move_data(__func__, team, RMA_COLLECTIVE_GATHER, dst, src, bytes, root, Blocking::yes, nullptr);
+  return move_data(__func__, team, RMA_COLLECTIVE_GATHER, dst, src, bytes, root, Blocking::yes, nullptr);
 }
 
 rma_status_t rma_gather_nb(rma_team_t team, void* dst, const void* src, size_t bytes, int root,
                            rma_request_t* request) {
-  return rma::move_data(__func__, team, RMA_COLLECTIVE_GATHER, dst, src, bytes, root, Blocking::no, request);
+  return move_data(__func__, team, RMA_COLLECTIVE_GATHER, dst, src, bytes, root, Blocking::no, request);
 }
 
 rma_status_t rma_scatter(rma_team_t team, void* dst, const void* src, size_t bytes, int root) {
-  return rma::move_data(__func__, team, RMA_COLLECTIVE_SCATTER, dst, src, bytes, root, Blocking::yes,
-                        nullptr);
+  return move_data(__func__, team, RMA_COLLECTIVE_SCATTER, dst, src, bytes, root, Blocking::yes, nullptr);
 }
 
 rma_status_t rma_scatter_nb(rma_team_t team, void* dst, const void* src, size_t bytes, int root,
                             rma_request_t* request) {
-  return rma::move_data(__func__, team, RMA_COLLECTIVE_SCATTER, dst, src, bytes, root, Blocking::no, request);
+  return move_data(__func__, team, RMA_COLLECTIVE_SCATTER, dst, src, bytes, root, Blocking::no, request);
 }
 
 rma_status_t rma_allgather_nb(rma_team_t team, void* dst, const void* src, size_t bytes,
                               rma_request_t* request) {
-  return rma::move_data(__func__, team, RMA_COLLECTIVE_ALLGATHER, dst, src, bytes, 0, Blocking::no, request);
+  return move_data(__func__, team, RMA_COLLECTIVE_ALLGATHER, dst, src, bytes, 0, Blocking::no, request);
 }
 
 rma_status_t rma_alltoall(rma_team_t team, void* dst, const void* src, size_t bytes) {
-  return rma::move_data(__func__, team, RMA_COLLECTIVE_ALLTOALL, dst, src, bytes, 0, Blocking::yes, nullptr);
+  return move_data(__func__, team, RMA_COLLECTIVE_ALLTOALL, dst, src, bytes, 0, Blocking::yes, nullptr);
 }
 
 rma_status_t rma_alltoall_nb(rma_team_t team, void* dst, const void* src, size_t bytes,
                              rma_request_t* request) {
-  return rma::move_data(__func__, team, RMA_COLLECTIVE_ALLTOALL, dst, src, bytes, 0, Blocking::no, request);
+  return move_data(__func__, team, RMA_COLLECTIVE_ALLTOALL, dst, src, bytes, 0, Blocking::no, request);
 }
 
 rma_status_t rma_reduce_nb(rma_team_t team, void* dst, const void* src, size_t count, rma_type_t type,
                            rma_reduction_t op, int root, rma_request_t* request) {
-  return rma::combine(__func__, team, RMA_COLLECTIVE_REDUCE, dst, src, count, type, op, root, Blocking::no,
-                      request);
+  return combine(__func__, team, RMA_COLLECTIVE_REDUCE, dst, src, count, type, op, root, Blocking::no,
+                 request);
 }
 
 rma_status_t rma_allreduce_nb(rma_team_t team, void* dst, const void* src, size_t count, rma_type_t type,
                               rma_reduction_t op, rma_request_t* request) {
-  return rma::combine(__func__, team, RMA_COLLECTIVE_ALLREDUCE, dst, src, count, type, op, 0, Blocking::no,
-                      request);
+  return combine(__func__, team, RMA_COLLECTIVE_ALLREDUCE, dst, src, count, type, op, 0, Blocking::no,
+                 request);
 }
 
 rma_status_t rma_reduce_scatter(rma_team_t team, void* dst, const void* src, size_t count, rma_type_t type,
                                 rma_reduction_t op) {
-  return rma::combine(__func__, team, RMA_COLLECTIVE_REDUCE_SCATTER, dst, src, count, type, op, 0,
-                      Blocking::yes, nullptr);
+  return combine(__func__, team, RMA_COLLECTIVE_REDUCE_SCATTER, dst, src, count, type, op, 0, Blocking::yes,
+                 nullptr);
 }
 
 rma_status_t rma_reduce_scatter_nb(rma_team_t team, void* dst, const void* src, size_t count, rma_type_t type,
                                    rma_reduction_t op, rma_request_t* request) {
-  return rma::combine(__func__, team, RMA_COLLECTIVE_REDUCE_SCATTER, dst, src, count, type, op, 0,
-                      Blocking::no, request);
+  return combine(__func__, team, RMA_COLLECTIVE_REDUCE_SCATTER, dst, src, count, type, op, 0, Blocking::no,
+                 request);
 }
 
 rma_status_t rma_scan(rma_team_t team, void* dst, const void* src, size_t count, rma_type_t type,
                       rma_reduction_t op) {
-  return rma::combine(__func__, team, RMA_COLLECTIVE_SCAN, dst, src, count, type, op, 0, Blocking::yes,
-                      nullptr);
+  return combine(__func__, team, RMA_COLLECTIVE_SCAN, dst, src, count, type, op, 0, Blocking::yes, nullptr);
 }
 
 rma_status_t rma_scan_nb(rma_team_t team, void* dst, const void* src, size_t count, rma_type_t type,
                          rma_reduction_t op, rma_request_t* request) {
-  return rma::combine(__func__, team, RMA_COLLECTIVE_SCAN, dst, src, count, type, op, 0, Blocking::no,
-                      request);
+  return combine(__func__, team, RMA_COLLECTIVE_SCAN, dst, src, count, type, op, 0, Blocking::no, request);
 }
 
 }  // extern "C"
+
+}  // namespace rma

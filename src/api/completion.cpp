@@ -91,47 +91,43 @@ Status wait_any(Runtime& runtime, rma_request_t* requests, std::size_t count, st
 }
 
 }  // namespace
-}  // namespace rma
-
-using rma::Runtime;
-using rma::Status;
 
 extern "C" {
 
 rma_status_t rma_wait(rma_request_t* request) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_not_null(request, "request"));
-    return rma::wait(runtime, *request);
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
+    RMA_TRY(check_not_null(request, "request"));
+    return wait(runtime, *request);
   });
 }
 
 rma_status_t rma_test(rma_request_t* request, int* done) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    RMA_TRY(rma::check_not_null(request, "request"));
-    RMA_TRY(rma::check_not_null(done, "done"));
-    RMA_TRY(rma::check_known(runtime, *request));
-    *done = (rma::over(*request) || runtime.remote_access->pending().test(*request)) ? 1 : 0;
-    if (*done != 0) return rma::wait(runtime, *request);
-    rma::let_others_run(runtime.job->wait_policy());
+  return call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_not_null(request, "request"));
+    RMA_TRY(check_not_null(done, "done"));
+    RMA_TRY(check_known(runtime, *request));
+    *done = (over(*request) || runtime.remote_access->pending().test(*request)) ? 1 : 0;
+    if (*done != 0) return wait(runtime, *request);
+    let_others_run(runtime.job->wait_policy());
     return {};
   });
 }
 
 rma_status_t rma_wait_any(rma_request_t* requests, size_t count, size_t* index) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_not_null(index, "index"));
-    RMA_TRY(rma::check_requests(runtime, requests, count));
-    return rma::wait_any(runtime, requests, count, *index);
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
+    RMA_TRY(check_not_null(index, "index"));
+    RMA_TRY(check_requests(runtime, requests, count));
+    return wait_any(runtime, requests, count, *index);
   });
 }
 
 rma_status_t rma_wait_all(rma_request_t* requests, size_t count) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_requests(runtime, requests, count));
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
+    RMA_TRY(check_requests(runtime, requests, count));
     Status first;
-    const rma::ProgressEngine::Attendance attendance(runtime.remote_access->pending().engine());
+    const ProgressEngine::Attendance attendance(runtime.remote_access->pending().engine());
     for (std::size_t i = 0; i < count; ++i) {
-      Status status = rma::wait(runtime, requests[i]);
+      Status status = wait(runtime, requests[i]);
       if (first.ok()) first = std::move(status);
     }
     return first;
@@ -139,14 +135,16 @@ rma_status_t rma_wait_all(rma_request_t* requests, size_t count) {
 }
 
 rma_status_t rma_fence(int rank) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_rank(runtime, rank));
-    return rma::fence(runtime, rank);
+  return call(__func__, rank, 0, [&](Runtime& runtime) {
+    RMA_TRY(check_rank(runtime, rank));
+    return fence(runtime, rank);
   });
 }
 
 rma_status_t rma_fence_all(void) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) { return rma::fence_all(runtime); });
+  return call(__func__, -1, 0, [&](Runtime& runtime) { return fence_all(runtime); });
 }
 
 }  // extern "C"
+
+}  // namespace rma

@@ -56,29 +56,27 @@ Status use(Runtime& runtime, rma_context_t context, rma_context_t* previous) {
 }
 
 }  // namespace
-}  // namespace rma
-
-using rma::Runtime;
-using rma::Status;
 
 extern "C" {
 
 rma_status_t rma_context_create(rma_context_t* context) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_not_null(context, "context"));
-    return rma::create(runtime, *context);
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
+    RMA_TRY(check_not_null(context, "context"));
+    return create(runtime, *context);
   });
 }
 
 rma_status_t rma_context_free(rma_context_t* context) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_not_null(context, "context"));
-    return rma::release(runtime, *context);
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
+    RMA_TRY(check_not_null(context, "context"));
+    return release(runtime, *context);
   });
 }
 
 rma_status_t rma_context_use(rma_context_t context, rma_context_t* previous) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) { return rma::use(runtime, context, previous); });
+  return call(__func__, -1, 0, [&](Runtime& runtime) { return use(runtime, context, previous); });
 }
 
 }  // extern "C"
+
+}  // namespace rma

@@ -79,15 +79,15 @@ rma_status_t fail_without_runtime(std::string_view call) noexcept {
   return RMA_ERR_NOT_INITIALIZED;
 }
 
-}  // namespace rma
-
 extern "C" {
 
 const char* rma_strerror(rma_status_t status) {
   const auto code = static_cast<std::size_t>(status);
-  return code < rma::kNames.size() ? rma::kNames[code] : "no such status";
+  return code < kNames.size() ? kNames[code] : "no such status";
 }
 
-const char* rma_last_error(void) { return rma::last_error; }
+const char* rma_last_error(void) { return last_error; }
 
 }  // extern "C"
+
+}  // namespace rma

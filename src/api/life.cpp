@@ -86,78 +86,74 @@ Status stop(Runtime& runtime) {
 }
 
 }  // namespace
-}  // namespace rma
-
-using rma::Runtime;
-using rma::Status;
 
 extern "C" {
 
 rma_status_t rma_init(void) try {
   // In a forked child, a lock that another thread of the parent held is never released.
-  if (rma::in_forked_child()) return rma::fail_without_runtime(__func__);
-  const std::lock_guard guard(rma::life_lock);
-  if (rma::nesting == 0) {
-    if (const Status status = rma::start(nullptr); !status.ok()) return rma::fail(__func__, status);
+  if (in_forked_child()) return fail_without_runtime(__func__);
+  const std::lock_guard guard(life_lock);
+  if (nesting == 0) {
+    if (const Status status = start(nullptr); !status.ok()) return fail(__func__, status);
   }
-  ++rma::nesting;
+  ++nesting;
   return RMA_SUCCESS;
 } catch (const std::exception& thrown) {
-  return rma::fail("rma_init", thrown);
+  return fail("rma_init", thrown);
 }
 
 rma_status_t rma_init_with(const rma_bootstrap_t* bootstrap) try {
-  if (rma::in_forked_child()) return rma::fail_without_runtime(__func__);
-  const std::lock_guard guard(rma::life_lock);
-  Status status = rma::check_bootstrap(bootstrap);
-  if (status.ok() && rma::nesting > 0) status = {RMA_ERR_STATE, "this process has already joined a job"};
-  if (status.ok()) status = rma::start(bootstrap);
-  if (!status.ok()) return rma::fail(__func__, status);
-  ++rma::nesting;
+  if (in_forked_child()) return fail_without_runtime(__func__);
+  const std::lock_guard guard(life_lock);
+  Status status = check_bootstrap(bootstrap);
+  if (status.ok() && nesting > 0) status = {RMA_ERR_STATE, "this process has already joined a job"};
+  if (status.ok()) status = start(bootstrap);
+  if (!status.ok()) return fail(__func__, status);
+  ++nesting;
   return RMA_SUCCESS;
 } catch (const std::exception& thrown) {
-  return rma::fail("rma_init_with", thrown);
+  return fail("rma_init_with", thrown);
 }
 
 rma_status_t rma_finalize(void) try {
-  if (rma::in_forked_child()) return rma::fail_without_runtime(__func__);
-  const std::lock_guard guard(rma::life_lock);
-  if (rma::nesting == 0) return rma::fail_without_runtime(__func__);
-  if (--rma::nesting > 0) return RMA_SUCCESS;
-  const Status status = rma::stop(*rma::current_runtime.load(std::memory_order_acquire));
-  return status.ok() ? RMA_SUCCESS : rma::fail(__func__, status);
+  if (in_forked_child()) return fail_without_runtime(__func__);
+  const std::lock_guard guard(life_lock);
+  if (nesting == 0) return fail_without_runtime(__func__);
+  if (--nesting > 0) return RMA_SUCCESS;
+  const Status status = stop(*current_runtime.load(std::memory_order_acquire));
+  return status.ok() ? RMA_SUCCESS : fail(__func__, status);
 } catch (const std::exception& thrown) {
-  return rma::fail("rma_finalize", thrown);
+  return fail("rma_finalize", thrown);
 }
 
-int rma_initialized(void) { return rma::current_runtime.load(std::memory_order_acquire) != nullptr ? 1 : 0; }
+int rma_initialized(void) { return current_runtime.load(std::memory_order_acquire) != nullptr ? 1 : 0; }
 
 int rma_rank(void) {
-  const Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
+  const Runtime* const runtime = current_runtime.load(std::memory_order_acquire);
   return runtime != nullptr ? runtime->job->rank() : -1;
 }
 
 int rma_size(void) {
-  const Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
+  const Runtime* const runtime = current_runtime.load(std::memory_order_acquire);
   return runtime != nullptr ? runtime->job->size() : -1;
 }
 
 int rma_program(void) {
-  const Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
+  const Runtime* const runtime = current_runtime.load(std::memory_order_acquire);
   return runtime != nullptr ? runtime->job->bootstrap().program() : -1;
 }
 
 int rma_same_host(int rank) {
-  const Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
-  if (runtime == nullptr || !rma::check_rank(*runtime, rank).ok()) return 0;
+  const Runtime* const runtime = current_runtime.load(std::memory_order_acquire);
+  if (runtime == nullptr || !check_rank(*runtime, rank).ok()) return 0;
   return runtime->job->mapped(rank) ? 1 : 0;
 }
 
 void rma_abort(int exit_code, const char* text) {
-  Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
+  Runtime* const runtime = current_runtime.load(std::memory_order_acquire);
   const char* const otherwise = exit_code == 0 ? "" : "rma_abort";
   const char* const said = text != nullptr ? text : otherwise;
-  rma::flush_streams();
+  flush_streams();
   try {
     if (runtime != nullptr) runtime->job->bootstrap().abort(exit_code, said);
   } catch (const std::exception&) {  // this process cannot tell the launcher, which will see it end
@@ -180,3 +176,5 @@ const char* rma_version(void) {
 }
 
 }  // extern "C"
+
+}  // namespace rma

@@ -100,45 +100,41 @@ rma_request_t* started(int mode, rma_request_t* request) {
 }
 
 }  // namespace
-}  // namespace rma
-
-using rma::Runtime;
-using rma::Status;
 
 extern "C" {
 
 rma_status_t rma_send_data(const rma_data_t* data, int rank, int tag, uint32_t context, int mode,
                            rma_request_t* request) {
-  return rma::call(rma::kSend.of(data, mode), rank, rma::traced_bytes(data), [&](Runtime& runtime) -> Status {
-    RMA_TRY(rma::check_send(runtime, rank, tag, rma::blocking(mode), request));
-    auto found = rma::data_of(data, mode, "src");
+  return call(kSend.of(data, mode), rank, traced_bytes(data), [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_send(runtime, rank, tag, blocking(mode), request));
+    auto found = data_of(data, mode, "src");
     if (!found.ok()) return std::move(found).status();
     return runtime.messages->send(found.value(), rank, {.context = context, .tag = tag},
-                                  (mode & RMA_SEND_SYNCHRONOUS) != 0, rma::started(mode, request));
+                                  (mode & RMA_SEND_SYNCHRONOUS) != 0, started(mode, request));
   });
 }
 
 rma_status_t rma_recv_data(const rma_data_t* data, int source, int tag, uint32_t context,
                            rma_message_info_t* info, int mode, rma_request_t* request) {
-  return rma::call(
-      rma::kReceive.of(data, mode), source, rma::traced_bytes(data), [&](Runtime& runtime) -> Status {
-        RMA_TRY(rma::check_receive(runtime, source, tag, rma::blocking(mode), request));
-        auto found = rma::data_of(data, mode, "dst");
-        if (!found.ok()) return std::move(found).status();
-        return runtime.messages->receive(found.value(), {.source = source, .tag = tag, .context = context},
-                                         info, rma::started(mode, request));
-      });
+  return call(kReceive.of(data, mode), source, traced_bytes(data), [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_receive(runtime, source, tag, blocking(mode), request));
+    auto found = data_of(data, mode, "dst");
+    if (!found.ok()) return std::move(found).status();
+    return runtime.messages->receive(found.value(), {.source = source, .tag = tag, .context = context}, info,
+                                     started(mode, request));
+  });
 }
 
 rma_status_t rma_mrecv_data(const rma_data_t* data, rma_message_t* message, rma_message_info_t* info,
                             int mode, rma_request_t* request) {
-  return rma::call(
-      rma::kReceiveFound.of(data, mode), -1, rma::traced_bytes(data), [&](Runtime& runtime) -> Status {
-        RMA_TRY(rma::check_message(message, rma::blocking(mode), request));
-        auto found = rma::data_of(data, mode, "dst");
-        if (!found.ok()) return std::move(found).status();
-        return rma::receive_taken(runtime, found.value(), message, info, rma::started(mode, request));
-      });
+  return call(kReceiveFound.of(data, mode), -1, traced_bytes(data), [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_message(message, blocking(mode), request));
+    auto found = data_of(data, mode, "dst");
+    if (!found.ok()) return std::move(found).status();
+    return receive_taken(runtime, found.value(), message, info, started(mode, request));
+  });
 }
 
 }  // extern "C"
+
+}  // namespace rma

@@ -71,45 +71,40 @@ Status start(Runtime& runtime, rma_persistent_t persistent, rma_request_t* reque
 }
 
 }  // namespace
-}  // namespace rma
-
-using rma::Runtime;
-using rma::Status;
 
 extern "C" {
 
 rma_status_t rma_send_init(const void* src, size_t bytes, int rank, int tag, uint32_t context,
                            rma_persistent_t* persistent) {
-  return rma::send_init(__func__, rma::Kind::send, src, bytes, rank, tag, context, persistent);
+  return send_init(__func__, Kind::send, src, bytes, rank, tag, context, persistent);
 }
 
 rma_status_t rma_ssend_init(const void* src, size_t bytes, int rank, int tag, uint32_t context,
                             rma_persistent_t* persistent) {
-  return rma::send_init(__func__, rma::Kind::synchronous_send, src, bytes, rank, tag, context, persistent);
+  return send_init(__func__, Kind::synchronous_send, src, bytes, rank, tag, context, persistent);
 }
 
 rma_status_t rma_recv_init(void* dst, size_t bytes, int source, int tag, uint32_t context,
                            rma_message_info_t* info, rma_persistent_t* persistent) {
-  return rma::call(__func__, source, bytes, [&](Runtime& runtime) -> Status {
-    RMA_TRY(rma::check_not_null(persistent, "persistent"));
+  return call(__func__, source, bytes, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_not_null(persistent, "persistent"));
     *persistent = nullptr;
-    RMA_TRY(rma::check_wanted(runtime, source, tag));
-    RMA_TRY(rma::check_buffer(dst, bytes, "dst"));
-    rma::keep(runtime, rma::Kind::receive, dst, bytes, source, tag, context, info, persistent);
+    RMA_TRY(check_wanted(runtime, source, tag));
+    RMA_TRY(check_buffer(dst, bytes, "dst"));
+    keep(runtime, Kind::receive, dst, bytes, source, tag, context, info, persistent);
     return {};
   });
 }
 
 rma_status_t rma_start(rma_persistent_t persistent, rma_request_t* request) {
-  return rma::call(__func__, -1, 0,
-                   [&](Runtime& runtime) { return rma::start(runtime, persistent, request); });
+  return call(__func__, -1, 0, [&](Runtime& runtime) { return start(runtime, persistent, request); });
 }
 
 rma_status_t rma_persistent_free(rma_persistent_t* persistent) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    RMA_TRY(rma::check_not_null(persistent, "persistent"));
-    if (!runtime.persistents->end(rma::persistent_name(*persistent))) {
-      return rma::invalid_persistent(*persistent);
+  return call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_not_null(persistent, "persistent"));
+    if (!runtime.persistents->end(persistent_name(*persistent))) {
+      return invalid_persistent(*persistent);
     }
     *persistent = nullptr;
     return {};
@@ -117,3 +112,5 @@ rma_status_t rma_persistent_free(rma_persistent_t* persistent) {
 }
 
 }  // extern "C"
+
+}  // namespace rma

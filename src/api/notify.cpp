@@ -37,67 +37,64 @@ Status put_and_notify(Runtime& runtime, void* dst, const void* src, std::size_t 
 }
 
 }  // namespace
-}  // namespace rma
-
-using rma::Runtime;
-using rma::Status;
 
 extern "C" {
 
 rma_status_t rma_put_notify(void* dst, const void* src, size_t bytes, uint64_t* flag, uint64_t value,
                             int rank) {
-  return rma::call(__func__, rank, bytes, [&](Runtime& runtime) {
-    return rma::put_and_notify(runtime, dst, src, bytes, flag, value, rank);
-  });
+  return call(__func__, rank, bytes,
+              [&](Runtime& runtime) { return put_and_notify(runtime, dst, src, bytes, flag, value, rank); });
 }
 
 rma_status_t rma_put_strided_notify(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                     const ptrdiff_t* src_strides, const size_t* counts, int levels,
                                     uint64_t* flag, uint64_t value, int rank) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) -> Status {
-    RMA_TRY(rma::check_flag(runtime, flag, rank));
-    RMA_TRY(rma::check_reachable(*runtime.job, *runtime.remote_access, flag, sizeof *flag, rank));
+  return call(__func__, rank, 0, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_flag(runtime, flag, rank));
+    RMA_TRY(check_reachable(*runtime.job, *runtime.remote_access, flag, sizeof *flag, rank));
     if (const rma_status_t put = rma_put_strided(dst, dst_strides, src, src_strides, counts, levels, rank);
         put != RMA_SUCCESS) {
       return {put, rma_last_error()};
     }
-    return rma::notify(*runtime.job, *runtime.remote_access, flag, value, rank);
+    return notify(*runtime.job, *runtime.remote_access, flag, value, rank);
   });
 }
 
 rma_status_t rma_wait_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, uint64_t* seen) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_wait(flag, compare));
-    const std::uint64_t found = rma::wait_until_word(*runtime.job, flag, compare, value);
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
+    RMA_TRY(check_wait(flag, compare));
+    const std::uint64_t found = wait_until_word(*runtime.job, flag, compare, value);
     if (seen != nullptr) *seen = found;
     return Status();
   });
 }
 
 rma_status_t rma_wait_for(int (*met)(void* context), void* context) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
     if (met == nullptr) return Status(RMA_ERR_ARGUMENT, "met is null");
-    rma::wait_for_words(*runtime.job, [&] { return met(context) != 0; });
+    wait_for_words(*runtime.job, [&] { return met(context) != 0; });
     return Status();
   });
 }
 
 rma_status_t rma_wake(int rank) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) -> Status {
-    RMA_TRY(rma::check_rank(runtime, rank));
+  return call(__func__, rank, 0, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_rank(runtime, rank));
     if (runtime.job->mapped(rank)) runtime.job->doorbell(rank).wake_for_store();
     return {};
   });
 }
 
 rma_status_t rma_test_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, int* met) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_wait(flag, compare));
-    RMA_TRY(rma::check_not_null(met, "met"));
-    *met = rma::compare_words(rma::read_word(flag), compare, value) ? 1 : 0;
-    if (*met == 0) rma::let_others_run(runtime.job->wait_policy());
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
+    RMA_TRY(check_wait(flag, compare));
+    RMA_TRY(check_not_null(met, "met"));
+    *met = compare_words(read_word(flag), compare, value) ? 1 : 0;
+    if (*met == 0) let_others_run(runtime.job->wait_policy());
     return Status();
   });
 }
 
 }  // extern "C"
+
+}  // namespace rma

@@ -55,71 +55,68 @@ Result<StridedShape> shape_of(const Runtime& runtime, const StridedArguments& gi
 }
 
 }  // namespace
-}  // namespace rma
-
-using rma::by;
-using rma::kBlocking;
-using rma::kImplicit;
 
 extern "C" {
 
 rma_status_t rma_put_strided(void* dst, const ptrdiff_t* dst_strides, const void* src,
                              const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank) {
-  return rma::move_strided(__func__, rma::put_strided,
-                           {dst, dst_strides, src, src_strides, counts, levels, rank}, kBlocking);
+  return move_strided(__func__, put_strided, {dst, dst_strides, src, src_strides, counts, levels, rank},
+                      kBlocking);
 }
 
 rma_status_t rma_put_strided_nb(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                 const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank,
                                 rma_request_t* request) {
-  return rma::move_strided(__func__, rma::put_strided,
-                           {dst, dst_strides, src, src_strides, counts, levels, rank}, by(request));
+  return move_strided(__func__, put_strided, {dst, dst_strides, src, src_strides, counts, levels, rank},
+                      by(request));
 }
 
 rma_status_t rma_put_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                  const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank) {
-  return rma::move_strided(__func__, rma::put_strided,
-                           {dst, dst_strides, src, src_strides, counts, levels, rank}, kImplicit);
+  return move_strided(__func__, put_strided, {dst, dst_strides, src, src_strides, counts, levels, rank},
+                      kImplicit);
 }
 
 rma_status_t rma_get_strided(void* dst, const ptrdiff_t* dst_strides, const void* src,
                              const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank) {
-  return rma::move_strided(__func__, rma::get_strided,
-                           {dst, dst_strides, src, src_strides, counts, levels, rank}, kBlocking);
+  return move_strided(__func__, get_strided, {dst, dst_strides, src, src_strides, counts, levels, rank},
+                      kBlocking);
 }
 
 rma_status_t rma_get_strided_nb(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                 const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank,
                                 rma_request_t* request) {
-  return rma::move_strided(__func__, rma::get_strided,
-                           {dst, dst_strides, src, src_strides, counts, levels, rank}, by(request));
+  return move_strided(__func__, get_strided, {dst, dst_strides, src, src_strides, counts, levels, rank},
+                      by(request));
 }
 
 rma_status_t rma_get_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                  const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank) {
-  return rma::move_strided(__func__, rma::get_strided,
-                           {dst, dst_strides, src, src_strides, counts, levels, rank}, kImplicit);
+  return move_strided(__func__, get_strided, {dst, dst_strides, src, src_strides, counts, levels, rank},
+                      kImplicit);
 }
 
 rma_status_t rma_acc_strided(void* dst, const ptrdiff_t* dst_strides, const void* src,
                              const ptrdiff_t* src_strides, const size_t* counts, int levels, rma_type_t type,
                              const void* scale, int rank) {
-  return rma::accumulate_strided(__func__, {dst, dst_strides, src, src_strides, counts, levels, rank}, type,
-                                 scale, kBlocking);
+  return accumulate_strided(__func__, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale,
+                            kBlocking);
 }
 
 rma_status_t rma_acc_strided_nb(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                 const ptrdiff_t* src_strides, const size_t* counts, int levels,
                                 rma_type_t type, const void* scale, int rank, rma_request_t* request) {
-  return rma::accumulate_strided(__func__, {dst, dst_strides, src, src_strides, counts, levels, rank}, type,
-                                 scale, by(request));
+  return accumulate_strided(__func__, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale,
+                            by(request));
 }
 
 rma_status_t rma_acc_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                  const ptrdiff_t* src_strides, const size_t* counts, int levels,
                                  rma_type_t type, const void* scale, int rank) {
-  return rma::accumulate_strided(__func__, {dst, dst_strides, src, src_strides, counts, levels, rank}, type,
-                                 scale, kImplicit);
+  return accumulate_strided(__func__, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale,
+                            kImplicit);
 }
 
 }  // extern "C"
+
+}  // namespace rma

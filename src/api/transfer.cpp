@@ -100,36 +100,33 @@ template <Direction direction, Ending::Kind kind>
 }
 
 }  // namespace
-}  // namespace rma
-
-using rma::move_contiguous;
-using rma::transport::Direction;
-using Kind = rma::Ending::Kind;
 
 extern "C" {
 
 rma_status_t rma_put(void* dst, const void* src, size_t bytes, int rank) {
-  return move_contiguous<Direction::write, Kind::blocking>(__func__, dst, src, bytes, rank);
+  return move_contiguous<Direction::write, Ending::Kind::blocking>(__func__, dst, src, bytes, rank);
 }
 
 rma_status_t rma_put_nb(void* dst, const void* src, size_t bytes, int rank, rma_request_t* request) {
-  return move_contiguous<Direction::write, Kind::request>(__func__, dst, src, bytes, rank, request);
+  return move_contiguous<Direction::write, Ending::Kind::request>(__func__, dst, src, bytes, rank, request);
 }
 
 rma_status_t rma_put_nbi(void* dst, const void* src, size_t bytes, int rank) {
-  return move_contiguous<Direction::write, Kind::implicit>(__func__, dst, src, bytes, rank);
+  return move_contiguous<Direction::write, Ending::Kind::implicit>(__func__, dst, src, bytes, rank);
 }
 
 rma_status_t rma_get(void* dst, const void* src, size_t bytes, int rank) {
-  return move_contiguous<Direction::read, Kind::blocking>(__func__, src, dst, bytes, rank);
+  return move_contiguous<Direction::read, Ending::Kind::blocking>(__func__, src, dst, bytes, rank);
 }
 
 rma_status_t rma_get_nb(void* dst, const void* src, size_t bytes, int rank, rma_request_t* request) {
-  return move_contiguous<Direction::read, Kind::request>(__func__, src, dst, bytes, rank, request);
+  return move_contiguous<Direction::read, Ending::Kind::request>(__func__, src, dst, bytes, rank, request);
 }
 
 rma_status_t rma_get_nbi(void* dst, const void* src, size_t bytes, int rank) {
-  return move_contiguous<Direction::read, Kind::implicit>(__func__, src, dst, bytes, rank);
+  return move_contiguous<Direction::read, Ending::Kind::implicit>(__func__, src, dst, bytes, rank);
 }
 
 }  // extern "C"
+
+}  // namespace rma

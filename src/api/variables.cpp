@@ -99,49 +99,49 @@ void forget_settings() noexcept {
   known.settings.reset();
 }
 
-}  // namespace rma
-
 extern "C" {
 
 // All names and texts of the tables are literals, which end in a null.
 
-size_t rma_counter_count(void) { return rma::kCounters; }
+size_t rma_counter_count(void) { return kCounters; }
 
 const char* rma_counter_name(size_t counter) {
-  return rma::is_counter(counter) ? rma::counter_name(static_cast<rma::Counter>(counter)).data() : nullptr;
+  return is_counter(counter) ? counter_name(static_cast<Counter>(counter)).data() : nullptr;
 }
 
 const char* rma_counter_text(size_t counter) {
-  return rma::is_counter(counter) ? rma::counter_help(static_cast<rma::Counter>(counter)).data() : nullptr;
+  return is_counter(counter) ? counter_help(static_cast<Counter>(counter)).data() : nullptr;
 }
 
 uint64_t rma_counter_value(size_t counter) {
-  return rma::is_counter(counter) ? rma::total_count(static_cast<rma::Counter>(counter)) : 0;
+  return is_counter(counter) ? total_count(static_cast<Counter>(counter)) : 0;
 }
 
-size_t rma_setting_count(void) { return rma::setting_table().size(); }
+size_t rma_setting_count(void) { return setting_table().size(); }
 
 const char* rma_setting_name(size_t setting) {
-  const rma::SettingInfo* const info = rma::find_setting(setting);
+  const SettingInfo* const info = find_setting(setting);
   return info != nullptr ? info->name.data() : nullptr;
 }
 
 const char* rma_setting_text(size_t setting) {
-  const rma::SettingInfo* const info = rma::find_setting(setting);
+  const SettingInfo* const info = find_setting(setting);
   return info != nullptr ? info->help.data() : nullptr;
 }
 
 int rma_setting_is_number(size_t setting) {
-  const rma::SettingInfo* const info = rma::find_setting(setting);
-  return info != nullptr && std::holds_alternative<std::uint64_t rma::Settings::*>(info->value) ? 1 : 0;
+  const SettingInfo* const info = find_setting(setting);
+  return info != nullptr && std::holds_alternative<std::uint64_t Settings::*>(info->value) ? 1 : 0;
 }
 
 rma_status_t rma_setting_number(size_t setting, uint64_t* value) {
-  return rma::call_any_time(__func__, [&] { return rma::store_number(setting, value); });
+  return call_any_time(__func__, [&] { return store_number(setting, value); });
 }
 
 rma_status_t rma_setting_value(size_t setting, char* value, size_t bytes, size_t* needed) {
-  return rma::call_any_time(__func__, [&] { return rma::store_text(setting, value, bytes, needed); });
+  return call_any_time(__func__, [&] { return store_text(setting, value, bytes, needed); });
 }
 
 }  // extern "C"
+
+}  // namespace rma

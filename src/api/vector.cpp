@@ -37,47 +37,48 @@ namespace {
 }
 
 }  // namespace
-}  // namespace rma
 
 extern "C" {
 
 rma_status_t rma_put_vector(const rma_iov_t* iov, size_t count, int rank) {
-  return rma::move_vector(__func__, rma::put_vector, {iov, count}, rank, rma::kBlocking);
+  return move_vector(__func__, put_vector, {iov, count}, rank, kBlocking);
 }
 
 rma_status_t rma_put_vector_nb(const rma_iov_t* iov, size_t count, int rank, rma_request_t* request) {
-  return rma::move_vector(__func__, rma::put_vector, {iov, count}, rank, rma::by(request));
+  return move_vector(__func__, put_vector, {iov, count}, rank, by(request));
 }
 
 rma_status_t rma_put_vector_nbi(const rma_iov_t* iov, size_t count, int rank) {
-  return rma::move_vector(__func__, rma::put_vector, {iov, count}, rank, rma::kImplicit);
+  return move_vector(__func__, put_vector, {iov, count}, rank, kImplicit);
 }
 
 rma_status_t rma_get_vector(const rma_iov_t* iov, size_t count, int rank) {
-  return rma::move_vector(__func__, rma::get_vector, {iov, count}, rank, rma::kBlocking);
+  return move_vector(__func__, get_vector, {iov, count}, rank, kBlocking);
 }
 
 rma_status_t rma_get_vector_nb(const rma_iov_t* iov, size_t count, int rank, rma_request_t* request) {
-  return rma::move_vector(__func__, rma::get_vector, {iov, count}, rank, rma::by(request));
+  return move_vector(__func__, get_vector, {iov, count}, rank, by(request));
 }
 
 rma_status_t rma_get_vector_nbi(const rma_iov_t* iov, size_t count, int rank) {
-  return rma::move_vector(__func__, rma::get_vector, {iov, count}, rank, rma::kImplicit);
+  return move_vector(__func__, get_vector, {iov, count}, rank, kImplicit);
 }
 
 rma_status_t rma_acc_vector(const rma_iov_t* iov, size_t count, rma_type_t type, const void* scale,
                             int rank) {
-  return rma::accumulate_vector(__func__, {iov, count}, type, scale, rank, rma::kBlocking);
+  return accumulate_vector(__func__, {iov, count}, type, scale, rank, kBlocking);
 }
 
 rma_status_t rma_acc_vector_nb(const rma_iov_t* iov, size_t count, rma_type_t type, const void* scale,
                                int rank, rma_request_t* request) {
-  return rma::accumulate_vector(__func__, {iov, count}, type, scale, rank, rma::by(request));
+  return accumulate_vector(__func__, {iov, count}, type, scale, rank, by(request));
 }
 
 rma_status_t rma_acc_vector_nbi(const rma_iov_t* iov, size_t count, rma_type_t type, const void* scale,
                                 int rank) {
-  return rma::accumulate_vector(__func__, {iov, count}, type, scale, rank, rma::kImplicit);
+  return accumulate_vector(__func__, {iov, count}, type, scale, rank, kImplicit);
 }
 
 }  // extern "C"
+
+}  // namespace rma

@@ -42,74 +42,71 @@ Status check_indices(const rma_words_t* words, const std::size_t* indices) {
 }
 
 }  // namespace
-}  // namespace rma
-
-using rma::Job;
-using rma::Runtime;
-using rma::Status;
 
 extern "C" {
 
 rma_status_t rma_wait_until_all(const rma_words_t* words) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    RMA_TRY(rma::check_words(words));
-    rma::with_words(*words, [&](const auto& typed) {
+  return call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_words(words));
+    with_words(*words, [&](const auto& typed) {
       std::size_t done = 0;
-      rma::wait_for_words(*runtime.job, [&] { return typed.advance(done); });
+      wait_for_words(*runtime.job, [&] { return typed.advance(done); });
     });
     return {};
   });
 }
 
 rma_status_t rma_wait_until_any(const rma_words_t* words, size_t* index) {
-  return rma::use_words(__func__, words, index, "index", [](const Job& job, const auto& typed) {
+  return use_words(__func__, words, index, "index", [](const Job& job, const auto& typed) {
     std::size_t found = SIZE_MAX;
     if (typed.empty()) return found;
-    rma::wait_for_words(job, [&] { return (found = typed.find()) != SIZE_MAX; });
+    wait_for_words(job, [&] { return (found = typed.find()) != SIZE_MAX; });
     return found;
   });
 }
 
 rma_status_t rma_wait_until_some(const rma_words_t* words, size_t* indices, size_t* found) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    RMA_TRY(rma::check_words(words));
-    RMA_TRY(rma::check_indices(words, indices));
-    RMA_TRY(rma::check_not_null(found, "found"));
+  return call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_words(words));
+    RMA_TRY(check_indices(words, indices));
+    RMA_TRY(check_not_null(found, "found"));
     *found = 0;
-    rma::with_words(*words, [&](const auto& typed) {
+    with_words(*words, [&](const auto& typed) {
       if (typed.empty()) return;
-      rma::wait_for_words(*runtime.job, [&] { return (*found = typed.find_all(indices)) != 0; });
+      wait_for_words(*runtime.job, [&] { return (*found = typed.find_all(indices)) != 0; });
     });
     return {};
   });
 }
 
 rma_status_t rma_test_until_all(const rma_words_t* words, int* met) {
-  return rma::use_words(__func__, words, met, "met", [](const Job& job, const auto& typed) {
+  return use_words(__func__, words, met, "met", [](const Job& job, const auto& typed) {
     std::size_t done = 0;
     if (typed.advance(done)) return 1;
-    rma::let_others_run(job.wait_policy());
+    let_others_run(job.wait_policy());
     return 0;
   });
 }
 
 rma_status_t rma_test_until_any(const rma_words_t* words, size_t* index) {
-  return rma::use_words(__func__, words, index, "index", [](const Job& job, const auto& typed) {
+  return use_words(__func__, words, index, "index", [](const Job& job, const auto& typed) {
     const std::size_t found = typed.find();
-    if (found == SIZE_MAX) rma::let_others_run(job.wait_policy());
+    if (found == SIZE_MAX) let_others_run(job.wait_policy());
     return found;
   });
 }
 
 rma_status_t rma_test_until_some(const rma_words_t* words, size_t* indices, size_t* found) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    RMA_TRY(rma::check_words(words));
-    RMA_TRY(rma::check_indices(words, indices));
-    RMA_TRY(rma::check_not_null(found, "found"));
-    *found = rma::with_words(*words, [&](const auto& typed) { return typed.find_all(indices); });
-    if (*found == 0) rma::let_others_run(runtime.job->wait_policy());
+  return call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_words(words));
+    RMA_TRY(check_indices(words, indices));
+    RMA_TRY(check_not_null(found, "found"));
+    *found = with_words(*words, [&](const auto& typed) { return typed.find_all(indices); });
+    if (*found == 0) let_others_run(runtime.job->wait_policy());
     return {};
   });
 }
 
 }  // extern "C"
+
+}  // namespace rma

@@ -88,19 +88,15 @@ void Aggregates::carry_out(Gathered& gathered) {
   gathered.runs.clear();
 }
 
-}  // namespace rma::armci
-
 extern "C" {
 
-void PARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t* handle) {
-  rma::armci::state(__func__).handles.aggregates.open(handle);
-}
+void PARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t* handle) { state(__func__).handles.aggregates.open(handle); }
 
-void PARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t* handle) {
-  rma::armci::state(__func__).handles.aggregates.close(handle);
-}
+void PARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t* handle) { state(__func__).handles.aggregates.close(handle); }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI(SET_AGGREGATE_HANDLE);
 RMA_ARMCI(UNSET_AGGREGATE_HANDLE);

@@ -31,35 +31,28 @@ rma_mutexes_t mutexes(int mutex, const char* call) {
 }
 
 }  // namespace
-}  // namespace rma::armci
-
-using rma::armci::die;
-using rma::armci::require;
-using rma::armci::result;
-using rma::armci::State;
-using rma::armci::state;
 
 extern "C" {
 
 int PARMCI_Rmw(int op, void* ploc, void* prem, int extra, int proc) {
-  if (ploc == nullptr) return rma::armci::kNullArgument;
+  if (ploc == nullptr) return kNullArgument;
   switch (op) {
     case ARMCI_FETCH_AND_ADD:
-      return rma::armci::update32(RMA_FETCH_ADD, ploc, prem, extra, proc, __func__);
+      return update32(RMA_FETCH_ADD, ploc, prem, extra, proc, __func__);
     case ARMCI_FETCH_AND_ADD_LONG:
-      return rma::armci::update64(RMA_FETCH_ADD, ploc, prem, extra, proc, __func__);
+      return update64(RMA_FETCH_ADD, ploc, prem, extra, proc, __func__);
     case ARMCI_SWAP:
-      return rma::armci::update32(RMA_SWAP, ploc, prem, *static_cast<int*>(ploc), proc, __func__);
+      return update32(RMA_SWAP, ploc, prem, *static_cast<int*>(ploc), proc, __func__);
     case ARMCI_SWAP_LONG:
-      return rma::armci::update64(RMA_SWAP, ploc, prem, *static_cast<long*>(ploc), proc, __func__);
+      return update64(RMA_SWAP, ploc, prem, *static_cast<long*>(ploc), proc, __func__);
     default:
-      die(__func__, fmt::format("there is no operation {}: {}", op, rma::armci::kOtherHeader));
+      die(__func__, fmt::format("there is no operation {}: {}", op, kOtherHeader));
   }
 }
 
 int PARMCI_Create_mutexes(int count) {
   State& now = state(__func__);
-  if (count < 0) return rma::armci::kBadSize;
+  if (count < 0) return kBadSize;
   if (now.mutexes != nullptr) die(__func__, "there are mutexes already: call ARMCI_Destroy_mutexes first");
   return result(rma_mutexes_create(rma_team_world(), static_cast<std::size_t>(count), &now.mutexes),
                 __func__);
@@ -72,16 +65,18 @@ int PARMCI_Destroy_mutexes(void) {
 }
 
 void PARMCI_Lock(int mutex, int proc) {
-  const rma_mutexes_t set = rma::armci::mutexes(mutex, __func__);
+  const rma_mutexes_t set = mutexes(mutex, __func__);
   require(rma_lock(set, static_cast<std::size_t>(mutex), proc), __func__);
 }
 
 void PARMCI_Unlock(int mutex, int proc) {
-  const rma_mutexes_t set = rma::armci::mutexes(mutex, __func__);
+  const rma_mutexes_t set = mutexes(mutex, __func__);
   require(rma_unlock(set, static_cast<std::size_t>(mutex), proc), __func__);
 }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI(Rmw);
 RMA_ARMCI(Create_mutexes);

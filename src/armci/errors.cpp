@@ -100,9 +100,6 @@ namespace {
 }
 
 }  // namespace
-}  // namespace rma::armci
-
-using rma::armci::end_by_program;
 
 extern "C" {
 
@@ -119,6 +116,8 @@ void armci_die2(const char* text, int code, int number) {
 void PARMCI_Cleanup(void) {}
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI(Error);
 RMA_ARMCI(Cleanup);

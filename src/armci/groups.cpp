@@ -86,30 +86,24 @@ void create(int count, const int* members, ARMCI_Group* handle, const Group& par
 }
 
 }  // namespace
-}  // namespace rma::armci
-
-using rma::armci::Group;
-using rma::armci::group_of;
-using rma::armci::Groups;
-using rma::armci::state;
 
 extern "C" {
 
 void PARMCI_Group_create(int count, int* members, ARMCI_Group* group) {
-  rma::armci::create(count, members, group, rma::armci::default_group(__func__), __func__);
+  create(count, members, group, default_group(__func__), __func__);
 }
 
 void PARMCI_Group_create_child(int count, int* members, ARMCI_Group* group, ARMCI_Group* parent) {
-  rma::armci::create(count, members, group, group_of(parent, __func__), __func__);
+  create(count, members, group, group_of(parent, __func__), __func__);
 }
 
 void PARMCI_Group_free(ARMCI_Group* group) {
   static_cast<void>(group_of(group, __func__));
-  if (*group == Groups::kWorld) rma::armci::die(__func__, "the group of all processes cannot be freed");
+  if (*group == Groups::kWorld) die(__func__, "the group of all processes cannot be freed");
   Group freed = state(__func__).groups.remove(*group);
-  rma::armci::close_comm(freed);
-  rma::armci::close_scopes(freed);
-  if (freed.team != nullptr) rma::armci::require(rma_team_free(&freed.team), __func__);
+  close_comm(freed);
+  close_scopes(freed);
+  if (freed.team != nullptr) require(rma_team_free(&freed.team), __func__);
 }
 
 int PARMCI_Group_rank(ARMCI_Group* group, int* rank) {
@@ -131,13 +125,14 @@ void PARMCI_Group_get_world(ARMCI_Group* group) { *group = Groups::kWorld; }
 int PARMCI_Absolute_id(ARMCI_Group* group, int group_rank) {
   const Group& of = group_of(group, __func__);
   if (group_rank < 0 || group_rank >= of.size()) {
-    rma::armci::die(__func__,
-                    fmt::format("there is no group rank {} in a group of {}", group_rank, of.size()));
+    die(__func__, fmt::format("there is no group rank {} in a group of {}", group_rank, of.size()));
   }
   return of.ranks[static_cast<std::size_t>(group_rank)];
 }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI(Group_create);
 RMA_ARMCI(Group_create_child);

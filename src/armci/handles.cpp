@@ -67,18 +67,13 @@ int keep(armci_hdl_t* handle, rma_request_t request, int process, const char* ca
   return 0;
 }
 
-}  // namespace rma::armci
-
-using rma::armci::Handles;
-using rma::armci::result;
-
 extern "C" {
 
 void PARMCI_INIT_HANDLE(armci_hdl_t* handle) { *handle = {}; }
 
 int PARMCI_Wait(armci_hdl_t* handle) {
   if (handle == nullptr) return PARMCI_WaitAll();
-  Handles& handles = rma::armci::state(__func__).handles;
+  Handles& handles = state(__func__).handles;
   handles.aggregates.carry_out(handle);
   if (handle->operation != 0) handles.wait(std::exchange(handle->operation, 0));
   return 0;
@@ -86,22 +81,24 @@ int PARMCI_Wait(armci_hdl_t* handle) {
 
 int PARMCI_Test(armci_hdl_t* handle) {
   if (handle == nullptr) return PARMCI_WaitAll();
-  Handles& handles = rma::armci::state(__func__).handles;
+  Handles& handles = state(__func__).handles;
   handles.aggregates.carry_out(handle);
   return handle->operation == 0 || handles.test(handle->operation) ? 0 : 1;
 }
 
 int PARMCI_WaitAll(void) {
-  rma::armci::state(__func__).handles.wait_all();
+  state(__func__).handles.wait_all();
   return result(rma_fence_all(), __func__);
 }
 
 int PARMCI_WaitProc(int proc) {
-  rma::armci::state(__func__).handles.wait_process(proc);
+  state(__func__).handles.wait_process(proc);
   return result(rma_fence(proc), __func__);
 }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 // A macro in armci.h hides the name of the function.
 #undef ARMCI_INIT_HANDLE

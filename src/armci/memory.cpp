@@ -25,26 +25,21 @@ int release(void* address, const Group& group, const char* call) {
 }
 
 }  // namespace
-}  // namespace rma::armci
-
-using rma::armci::default_group;
-using rma::armci::die;
-using rma::armci::group_of;
 
 extern "C" {
 
 int PARMCI_Malloc(void* addresses[], armci_size_t bytes) {
-  return rma::armci::allocate(addresses, bytes, default_group(__func__), __func__);
+  return allocate(addresses, bytes, default_group(__func__), __func__);
 }
 
-int PARMCI_Free(void* address) { return rma::armci::release(address, default_group(__func__), __func__); }
+int PARMCI_Free(void* address) { return release(address, default_group(__func__), __func__); }
 
 int PARMCI_Malloc_group(void* addresses[], armci_size_t bytes, ARMCI_Group* group) {
-  return rma::armci::allocate(addresses, bytes, group_of(group, __func__), __func__);
+  return allocate(addresses, bytes, group_of(group, __func__), __func__);
 }
 
 int PARMCI_Free_group(void* address, ARMCI_Group* group) {
-  return rma::armci::release(address, group_of(group, __func__), __func__);
+  return release(address, group_of(group, __func__), __func__);
 }
 
 int PARMCI_Malloc_memdev(void* addresses[], armci_size_t bytes, const char* /*device*/) {
@@ -61,11 +56,11 @@ int PARMCI_Free_memdev(void* address) { return PARMCI_Free(address); }
 void* PARMCI_Malloc_local(armci_size_t bytes) {
   void* address = nullptr;
   const rma_status_t status = rma_malloc_local(static_cast<std::size_t>(bytes), 0, &address);
-  if (status != RMA_ERR_NO_MEMORY) rma::armci::require(status, __func__);
+  if (status != RMA_ERR_NO_MEMORY) require(status, __func__);
   return address;
 }
 
-int PARMCI_Free_local(void* address) { return rma::armci::result(rma_free_local(address), __func__); }
+int PARMCI_Free_local(void* address) { return result(rma_free_local(address), __func__); }
 
 void PARMCI_Memget(size_t bytes, armci_meminfo_t* memory, int flags) {
   if (memory == nullptr) die(__func__, "the pointer to the armci_meminfo_t is null");
@@ -88,7 +83,7 @@ void PARMCI_Memdt(armci_meminfo_t* /*memory*/, long /*offset*/) {}
 
 void PARMCI_Memctl(armci_meminfo_t* memory) {
   if (memory == nullptr) die(__func__, "the pointer to the armci_meminfo_t is null");
-  if (memory->cpid == rma_rank()) rma::armci::require(rma_free_local(memory->addr), __func__);
+  if (memory->cpid == rma_rank()) require(rma_free_local(memory->addr), __func__);
   memory->armci_addr = memory->addr = nullptr;
 }
 
@@ -97,6 +92,8 @@ void PARMCI_Copy(void* src, void* dst, int bytes) {
 }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI(Malloc);
 RMA_ARMCI(Free);

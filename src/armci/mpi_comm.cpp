@@ -184,12 +184,6 @@ void close_comm(Group& group) {
   group.comm = nullptr;
 }
 
-}  // namespace rma::armci
-
-using rma::armci::beginning;
-using rma::armci::init;
-using rma::armci::start_mpi;
-
 extern "C" {
 
 int PARMCI_Init_args(int* argc, char*** argv) {
@@ -205,33 +199,35 @@ int PARMCI_Init_mpi_comm(MPI_Comm comm) {
 }
 
 int PARMCI_Init_thread_comm(int /*requested*/, MPI_Comm comm) {
-  return PARMCI_Init_mpi_comm(comm) != 0 ? 0 : rma::armci::kNullArgument;
+  return PARMCI_Init_mpi_comm(comm) != 0 ? 0 : kNullArgument;
 }
 
 MPI_Comm armci_group_comm(ARMCI_Group* group) {
-  const rma::armci::Comm* const comm = rma::armci::group_of(group, __func__).comm;
+  const Comm* const comm = group_of(group, __func__).comm;
   return comm != nullptr ? comm->comm : MPI_COMM_NULL;
 }
 
 void armci_msg_init(int* argc, char*** argv) {
   start_mpi(argc, argv);
-  if (rma::armci::mpi_runs()) rma::armci::name(MPI_COMM_WORLD, false);
+  if (mpi_runs()) name(MPI_COMM_WORLD, false);
 }
 
 void armci_msg_init_comm(MPI_Comm comm) {
-  if (!rma::armci::mpi_runs()) rma::armci::die(__func__, "MPI is not initialized, or was finalized");
-  if (comm == MPI_COMM_NULL) rma::armci::die(__func__, "MPI_COMM_NULL has no processes");
-  rma::armci::name(comm, true);
+  if (!mpi_runs()) die(__func__, "MPI is not initialized, or was finalized");
+  if (comm == MPI_COMM_NULL) die(__func__, "MPI_COMM_NULL has no processes");
+  name(comm, true);
 }
 
 void armci_msg_finalize(void) {
-  if (!rma::armci::mpi_runs()) return;
-  rma::armci::finalize_messages();
-  rma::armci::named = MPI_COMM_NULL;
+  if (!mpi_runs()) return;
+  finalize_messages();
+  named = MPI_COMM_NULL;
   MPI_Finalize();
 }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI(Init_args);
 RMA_ARMCI(Init_mpi_comm);

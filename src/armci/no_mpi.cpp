@@ -40,30 +40,30 @@ void end_processes(int exit_code, const std::string& text) {
   std::abort();  // not reached
 }
 
-}  // namespace rma::armci
-
 extern "C" {
 
 int PARMCI_Init_args(int* /*argc*/, char*** /*argv*/) {
-  rma::armci::init(rma::armci::beginning(), "ARMCI_Init");
+  init(beginning(), "ARMCI_Init");
   return 0;
 }
 
 void armci_msg_init(int* /*argc*/, char*** /*argv*/) {
-  const std::lock_guard guard(rma::armci::message_life_lock);
-  if (rma::armci::joined) return;
-  rma::armci::require(rma_init(), __func__);
-  rma::armci::joined = true;
+  const std::lock_guard guard(message_life_lock);
+  if (joined) return;
+  require(rma_init(), __func__);
+  joined = true;
 }
 
 void armci_msg_finalize(void) {
-  const std::lock_guard guard(rma::armci::message_life_lock);
-  if (!rma::armci::joined) return;
-  rma::armci::finalize_messages();
-  rma::armci::joined = false;
-  rma::armci::require(rma_finalize(), __func__);
+  const std::lock_guard guard(message_life_lock);
+  if (!joined) return;
+  finalize_messages();
+  joined = false;
+  require(rma_finalize(), __func__);
 }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI(Init_args);

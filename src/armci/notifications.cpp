@@ -49,23 +49,24 @@ void check(int process, const char* call) {
 }
 
 }  // namespace
-}  // namespace rma::armci
 
 extern "C" {
 
 int parmci_notify(int proc) {
-  rma::armci::State& state = rma::armci::state(__func__);
-  rma::armci::check(proc, __func__);
+  State& state = armci::state(__func__);
+  check(proc, __func__);
   return state.notifications.tell(proc);
 }
 
 int parmci_notify_wait(int proc, int* count) {
-  rma::armci::State& state = rma::armci::state(__func__);
-  rma::armci::check(proc, __func__);
+  State& state = armci::state(__func__);
+  check(proc, __func__);
   return state.notifications.wait(proc, count);
 }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI_WEAK(parmci_notify, armci_notify);
 RMA_ARMCI_WEAK(parmci_notify_wait, armci_notify_wait);

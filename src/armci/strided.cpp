@@ -56,13 +56,6 @@ template <typename Body>
 }
 
 }  // namespace
-}  // namespace rma::armci
-
-using rma::armci::ArmciShape;
-using rma::armci::exclusive_or;
-using rma::armci::result;
-using rma::armci::start;
-using rma::armci::with_shape;
 
 extern "C" {
 
@@ -89,7 +82,7 @@ int PARMCI_AccS(int type, void* scale, void* src, int src_strides[], void* dst, 
     return refused != 0 ? refused
                         : exclusive_or(src, src_strides, dst, dst_strides, counts, levels, proc, __func__);
   }
-  const rma_type_t of = rma::armci::type_of(type, __func__);
+  const rma_type_t of = type_of(type, __func__);
   return with_shape(src_strides, dst_strides, counts, levels, [&](const ArmciShape& s) {
     return result(
         rma_acc_strided(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(), of, scale, proc),
@@ -130,10 +123,9 @@ int PARMCI_NbGetS(void* src, int src_strides[], void* dst, int dst_strides[], in
 int PARMCI_NbAccS(int type, void* scale, void* src, int src_strides[], void* dst, int dst_strides[],
                   int counts[], int levels, int proc, armci_hdl_t* handle) {
   if (type == ARMCI_ACC_RA) [[unlikely]] {
-    return rma::armci::over(
-        handle, PARMCI_AccS(type, scale, src, src_strides, dst, dst_strides, counts, levels, proc));
+    return over(handle, PARMCI_AccS(type, scale, src, src_strides, dst, dst_strides, counts, levels, proc));
   }
-  const rma_type_t of = rma::armci::type_of(type, __func__);
+  const rma_type_t of = type_of(type, __func__);
   return with_shape(src_strides, dst_strides, counts, levels, [&](const ArmciShape& s) {
     return start(handle, proc, "PARMCI_NbAccS", rma_acc_strided_nb, rma_acc_strided_nbi, dst, s.dst_strides(),
                  src, s.src_strides(), s.counts(), s.levels(), of, scale, proc);
@@ -141,6 +133,8 @@ int PARMCI_NbAccS(int type, void* scale, void* src, int src_strides[], void* dst
 }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI(PutS);
 RMA_ARMCI(GetS);

@@ -45,9 +45,6 @@ namespace {
 const Topology& topology(const char* call) { return state(call).topology; }
 
 }  // namespace
-}  // namespace rma::armci
-
-using rma::armci::topology;
 
 extern "C" {
 
@@ -76,7 +73,7 @@ int armci_domain_nprocs(armci_domain_t domain, int id) {
 int armci_domain_glob_proc_id(armci_domain_t /*domain*/, int id, int place) {
   const std::vector<int>& processes = topology(__func__).processes(id);
   if (place < 0 || static_cast<std::size_t>(place) >= processes.size()) {
-    rma::armci::die(__func__, fmt::format("domain {} has no process {}", id, place));
+    die(__func__, fmt::format("domain {} has no process {}", id, place));
   }
   return processes[static_cast<std::size_t>(place)];
 }
@@ -84,6 +81,8 @@ int armci_domain_glob_proc_id(armci_domain_t /*domain*/, int id, int place) {
 int armci_domain_same_id(armci_domain_t /*domain*/, int proc) { return rma_same_host(proc); }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI(Same_node);
 RMA_ARMCI(Uses_shm);

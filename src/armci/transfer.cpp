@@ -56,13 +56,6 @@ bool elements_of(int bytes, rma_type_t type, std::size_t& elements) {
 }
 
 }  // namespace
-}  // namespace rma::armci
-
-using rma::armci::Aggregates;
-using rma::armci::gathered;
-using rma::armci::result;
-using rma::armci::size_of;
-using rma::armci::start;
 
 extern "C" {
 
@@ -76,10 +69,10 @@ int PARMCI_Get(void* src, void* dst, int bytes, int proc) {
 
 int PARMCI_Acc(int type, void* scale, void* src, void* dst, int bytes, int proc) {
   if (type == ARMCI_ACC_RA) [[unlikely]]
-    return rma::armci::exclusive_or(src, dst, bytes, proc, __func__);
-  const rma_type_t of = rma::armci::type_of(type, __func__);
+    return exclusive_or(src, dst, bytes, proc, __func__);
+  const rma_type_t of = type_of(type, __func__);
   std::size_t elements = 0;
-  if (!rma::armci::elements_of(bytes, of, elements)) return rma::armci::kBadSize;
+  if (!elements_of(bytes, of, elements)) return kBadSize;
   return result(rma_acc(dst, src, elements, of, scale, proc), __func__);
 }
 
@@ -100,14 +93,16 @@ int PARMCI_NbGet(void* src, void* dst, int bytes, int proc, armci_hdl_t* handle)
 
 int PARMCI_NbAcc(int type, void* scale, void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
   if (type == ARMCI_ACC_RA) [[unlikely]]
-    return rma::armci::over(handle, rma::armci::exclusive_or(src, dst, bytes, proc, __func__));
-  const rma_type_t of = rma::armci::type_of(type, __func__);
+    return over(handle, exclusive_or(src, dst, bytes, proc, __func__));
+  const rma_type_t of = type_of(type, __func__);
   std::size_t elements = 0;
-  if (!rma::armci::elements_of(bytes, of, elements)) return rma::armci::kBadSize;
+  if (!elements_of(bytes, of, elements)) return kBadSize;
   return start(handle, proc, __func__, rma_acc_nb, rma_acc_nbi, dst, src, elements, of, scale, proc);
 }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI(Put);
 RMA_ARMCI(Get);

@@ -27,11 +27,6 @@ Value get(const void* src, int process, const char* call) {
 }
 
 }  // namespace
-}  // namespace rma::armci
-
-using rma::armci::get;
-using rma::armci::put;
-using rma::armci::put_nb;
 
 extern "C" {
 
@@ -59,6 +54,8 @@ float PARMCI_GetValueFloat(void* src, int proc) { return get<float>(src, proc, _
 double PARMCI_GetValueDouble(void* src, int proc) { return get<double>(src, proc, __func__); }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI(PutValueInt);
 RMA_ARMCI(PutValueLong);

@@ -76,14 +76,6 @@ int list_result(rma_status_t status, const char* call) {
 }
 
 }  // namespace
-}  // namespace rma::armci
-
-using rma::armci::check_addresses;
-using rma::armci::exclusive_or;
-using rma::armci::List;
-using rma::armci::list_result;
-using rma::armci::start_checked;
-using rma::armci::with_list;
 
 extern "C" {
 
@@ -104,7 +96,7 @@ int PARMCI_AccV(int type, void* scale, armci_giov_t list[], int count, int proc)
     const int refused = List::check(list, count);
     return refused != 0 ? refused : exclusive_or(list, count, proc, __func__);
   }
-  const rma_type_t of = rma::armci::type_of(type, __func__);
+  const rma_type_t of = type_of(type, __func__);
   return with_list(list, count, [&](const List& l) {
     return list_result(rma_acc_vector(l.data(), l.count(), of, scale, proc), "PARMCI_AccV");
   });
@@ -126,8 +118,8 @@ int PARMCI_NbGetV(armci_giov_t list[], int count, int proc, armci_hdl_t* handle)
 
 int PARMCI_NbAccV(int type, void* scale, armci_giov_t list[], int count, int proc, armci_hdl_t* handle) {
   if (type == ARMCI_ACC_RA) [[unlikely]]
-    return rma::armci::over(handle, PARMCI_AccV(type, scale, list, count, proc));
-  const rma_type_t of = rma::armci::type_of(type, __func__);
+    return over(handle, PARMCI_AccV(type, scale, list, count, proc));
+  const rma_type_t of = type_of(type, __func__);
   return with_list(list, count, [&](const List& l) {
     return start_checked(handle, proc, "PARMCI_NbAccV", rma_acc_vector_nb, rma_acc_vector_nbi,
                          check_addresses, l.data(), l.count(), of, scale, proc);
@@ -135,6 +127,8 @@ int PARMCI_NbAccV(int type, void* scale, armci_giov_t list[], int count, int pro
 }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI(PutV);
 RMA_ARMCI(GetV);

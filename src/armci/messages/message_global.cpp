@@ -40,15 +40,6 @@ void gop(Group& group, int scope, void* x, int n, const char* op, int type, cons
 }
 
 }  // namespace
-}  // namespace rma::armci
-
-using rma::armci::broadcast;
-using rma::armci::combine;
-using rma::armci::gop;
-using rma::armci::Group;
-using rma::armci::message_group;
-using rma::armci::Receivers;
-using rma::armci::require;
 
 extern "C" {
 
@@ -59,15 +50,15 @@ void parmci_msg_group_barrier(ARMCI_Group* group) {
 }
 
 void armci_msg_bcast(void* buffer, int len, int root) {
-  rma::armci::broadcast_default(SCOPE_ALL, buffer, len, root, __func__);
+  broadcast_default(SCOPE_ALL, buffer, len, root, __func__);
 }
 
 void armci_msg_brdcst(void* buffer, int len, int root) {
-  rma::armci::broadcast_default(SCOPE_ALL, buffer, len, root, __func__);
+  broadcast_default(SCOPE_ALL, buffer, len, root, __func__);
 }
 
 void armci_msg_bcast_scope(int scope, void* buffer, int len, int root) {
-  rma::armci::broadcast_default(scope, buffer, len, root, __func__);
+  broadcast_default(scope, buffer, len, root, __func__);
 }
 
 void armci_msg_group_bcast_scope(int scope, void* buffer, int len, int root, ARMCI_Group* group) {
@@ -82,8 +73,8 @@ void armci_msg_clus_brdcst(void* buffer, int len) {
 void armci_grp_clus_brdcst(void* buffer, int len, int first, int count, ARMCI_Group* group) {
   const Group& all = message_group(group, __func__);
   if (first < 0 || count < 1 || first > all.size() - count || len < 0) {
-    rma::armci::die(__func__, fmt::format("cannot send {} bytes to {} members from {} on in a group of {}",
-                                          len, count, first, all.size()));
+    die(__func__, fmt::format("cannot send {} bytes to {} members from {} on in a group of {}", len, count,
+                              first, all.size()));
   }
   if (all.rank < first || all.rank >= first + count) return;
   rma_team_t team = nullptr;
@@ -168,6 +159,8 @@ void armci_exchange_address_grp(void* pointers[], int n, ARMCI_Group* group) {
 }
 
 }  // extern "C"
+
+}  // namespace rma::armci
 
 RMA_ARMCI_WEAK(parmci_msg_barrier, armci_msg_barrier);
 RMA_ARMCI_WEAK(parmci_msg_group_barrier, armci_msg_group_barrier);

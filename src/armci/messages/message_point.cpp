@@ -42,47 +42,42 @@ int at_or_none(const std::vector<int>& processes, std::size_t place) {
 }
 
 }  // namespace
-}  // namespace rma::armci
-
-using rma::armci::die;
-using rma::armci::require;
 
 extern "C" {
 
 void armci_msg_snd(int tag, void* buffer, int len, int to) {
-  const std::size_t bytes = rma::armci::checked_length(buffer, len, __func__);
-  require(rma::armci::message_state(__func__).messages.send(
-              {.space = rma::armci::MessageSpace::client, .tag = tag},
-              {static_cast<const std::byte*>(buffer), bytes}, to),
+  const std::size_t bytes = checked_length(buffer, len, __func__);
+  require(message_state(__func__).messages.send({.space = MessageSpace::client, .tag = tag},
+                                                {static_cast<const std::byte*>(buffer), bytes}, to),
           __func__);
 }
 
 void armci_msg_rcv(int tag, void* buffer, int buflen, int* msglen, int from) {
   // A negative process does not mean "any" here.
   if (from < 0) die(__func__, fmt::format("there is no process {}", from));
-  rma::armci::receive(tag, buffer, buflen, msglen, from, __func__);
+  receive(tag, buffer, buflen, msglen, from, __func__);
 }
 
 int armci_msg_rcvany(int tag, void* buffer, int buflen, int* msglen) {
-  return rma::armci::receive(tag, buffer, buflen, msglen, RMA_ANY_SOURCE, __func__);
+  return receive(tag, buffer, buflen, msglen, RMA_ANY_SOURCE, __func__);
 }
 
 void armci_msg_bintree(int scope, int* root, int* up, int* left, int* right) {
-  rma::armci::message_state(__func__);
-  const std::vector<int>& processes = scope_processes(rma::armci::world_group(__func__), scope, __func__);
+  message_state(__func__);
+  const std::vector<int>& processes = scope_processes(world_group(__func__), scope, __func__);
   const auto found = std::find(processes.begin(), processes.end(), rma_rank());
   *root = processes.front();
   *up = *left = *right = -1;
   if (found == processes.end()) return;
   const auto place = static_cast<std::size_t>(found - processes.begin());
   if (place > 0) *up = processes[(place - 1) / 2];
-  *left = rma::armci::at_or_none(processes, 2 * place + 1);
-  *right = rma::armci::at_or_none(processes, 2 * place + 2);
+  *left = at_or_none(processes, 2 * place + 1);
+  *right = at_or_none(processes, 2 * place + 2);
 }
 
-int armci_msg_me(void) { return rma::armci::known_rank_and_size(__func__).rank; }
+int armci_msg_me(void) { return known_rank_and_size(__func__).rank; }
 
-int armci_msg_nproc(void) { return rma::armci::known_rank_and_size(__func__).size; }
+int armci_msg_nproc(void) { return known_rank_and_size(__func__).size; }
 
 double armci_timer(void) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -91,3 +86,5 @@ double armci_timer(void) {
 void armci_msg_abort(int code) { ARMCI_Error("armci_msg_abort", code); }
 
 }  // extern "C"
+
+}  // namespace rma::armci
