@@ -2,6 +2,7 @@
 
 #include "api/check_team.hpp"
 #include "atomics/types.hpp"
+#include "collectives/team/team.hpp"
 #include "util/text.hpp"
 
 namespace rma {
@@ -25,13 +26,24 @@ Status check_type(rma_type_t type) {
   return {RMA_ERR_ARGUMENT, text("there is no element type {}", static_cast<int>(type))};
 }
 
-Status no_team(rma_team_t handle) {
+Status no_member(int team_rank, int size) {
+  return {RMA_ERR_RANK, text("there is no team rank {}: the team has 0 .. {}", team_rank, size - 1)};
+}
+
+Status check_team(const Runtime& runtime, rma_team_t handle, Team*& team) {
+  team = runtime.teams->find(handle);
+  if (team != nullptr) [[likely]]
+    return {};
   return {RMA_ERR_ARGUMENT,
           text("{} is not a team of this process, or was freed", static_cast<const void*>(handle))};
 }
 
-Status no_member(int team_rank, int size) {
-  return {RMA_ERR_RANK, text("there is no team rank {}: the team has 0 .. {}", team_rank, size - 1)};
+Status check_member(const Runtime& runtime, rma_team_t handle, int team_rank, Team*& team) {
+  RMA_TRY(check_team(runtime, handle, team));
+  const int size = team->size();
+  if (static_cast<unsigned>(team_rank) < static_cast<unsigned>(size)) [[likely]]
+    return {};
+  return no_member(team_rank, size);
 }
 
 Status check_accumulate(const Runtime& runtime, const void* dst, const void* src, std::size_t count,

@@ -5,7 +5,10 @@
 #include "api/check_team.hpp"
 #include "api/fence.hpp"
 #include "atomics/types.hpp"
+#include "collectives/members/reduce.hpp"
 #include "collectives/team/collectives.hpp"
+#include "collectives/team/team.hpp"
+#include "rma/collectives.h"
 #include "util/text.hpp"
 #include "util/try.hpp"
 
@@ -52,86 +55,83 @@ Status compare_reductions(Team& team, const char* name, rma_collective_kind_t ki
 }
 
 }  // namespace
-}  // namespace rma
-
-using rma::Runtime;
-using rma::Status;
-using rma::Team;
 
 extern "C" {
 
 rma_status_t rma_barrier(rma_team_t team) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
     Team* members = nullptr;
-    RMA_TRY(rma::check_team(runtime, team, members));
+    RMA_TRY(check_team(runtime, team, members));
     if (members->checks()) [[unlikely]] {
-      RMA_TRY(rma::compare_calls(*members, "rma_barrier", RMA_COLLECTIVE_BARRIER));
+      RMA_TRY(compare_calls(*members, "rma_barrier", RMA_COLLECTIVE_BARRIER));
     }
-    Status fenced = rma::fence_all_contexts(runtime);
+    Status fenced = fence_all_contexts(runtime);
     // The others wait for this member, so it makes the barrier even if its fence failed.
-    Status met = rma::barrier(*members);
+    Status met = barrier(*members);
     return met.ok() ? std::move(fenced) : std::move(met);
   });
 }
 
 rma_status_t rma_broadcast(rma_team_t team, void* buffer, size_t bytes, int root) {
-  return rma::call(__func__, root, bytes, [&](Runtime& runtime) {
+  return call(__func__, root, bytes, [&](Runtime& runtime) {
     Team* members = nullptr;
-    RMA_TRY(rma::check_member(runtime, team, root, members));
+    RMA_TRY(check_member(runtime, team, root, members));
     if (members->checks()) [[unlikely]] {
-      RMA_TRY(rma::compare_calls(*members, "rma_broadcast", RMA_COLLECTIVE_BROADCAST, bytes, root));
+      RMA_TRY(compare_calls(*members, "rma_broadcast", RMA_COLLECTIVE_BROADCAST, bytes, root));
     }
     if (bytes == 0) return Status();
-    RMA_TRY(rma::check_range(buffer, bytes, "buffer"));
-    return rma::broadcast(*members, buffer, bytes, root);
+    RMA_TRY(check_range(buffer, bytes, "buffer"));
+    return broadcast(*members, buffer, bytes, root);
   });
 }
 
 rma_status_t rma_reduce(rma_team_t team, void* dst, const void* src, size_t count, rma_type_t type,
                         rma_reduction_t op, int root) {
-  return rma::call(__func__, root, 0, [&](Runtime& runtime) {
+  return call(__func__, root, 0, [&](Runtime& runtime) {
     Team* members = nullptr;
-    RMA_TRY(rma::check_member(runtime, team, root, members));
+    RMA_TRY(check_member(runtime, team, root, members));
     const bool receives = members->rank() == root;
-    RMA_TRY(rma::check_reduce(type, op, dst, src, count, receives));
+    RMA_TRY(check_reduce(type, op, dst, src, count, receives));
     if (members->checks()) [[unlikely]] {
-      RMA_TRY(rma::compare_reductions(*members, "rma_reduce", RMA_COLLECTIVE_REDUCE, count, type, op, root));
+      RMA_TRY(compare_reductions(*members, "rma_reduce", RMA_COLLECTIVE_REDUCE, count, type, op, root));
     }
     if (count == 0) return Status();
-    return rma::reduce(*members, dst, src, count, type, op, root);
+    return reduce(*members, dst, src, count, type, op, root);
   });
 }
 
 rma_status_t rma_allreduce(rma_team_t team, void* dst, const void* src, size_t count, rma_type_t type,
                            rma_reduction_t op) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
     Team* members = nullptr;
-    RMA_TRY(rma::check_team(runtime, team, members));
-    RMA_TRY(rma::check_reduce(type, op, dst, src, count, true));
+    RMA_TRY(check_team(runtime, team, members));
+    RMA_TRY(check_reduce(type, op, dst, src, count, true));
     if (members->checks()) [[unlikely]] {
-      RMA_TRY(rma::compare_reductions(*members, "rma_allreduce", RMA_COLLECTIVE_ALLREDUCE, count, type, op));
+      RMA_TRY(compare_reductions(*members, "rma_allreduce", RMA_COLLECTIVE_ALLREDUCE, count, type, op));
     }
     if (count == 0) return Status();
-    return rma::allreduce(*members, dst, src, count, type, op);
+    return allreduce(*members, dst, src, count, type, op);
   });
 }
 
 rma_status_t rma_allgather(rma_team_t team, void* dst, const void* src, size_t bytes) {
-  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
+  return call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
     Team* members = nullptr;
-    RMA_TRY(rma::check_team(runtime, team, members));
+    RMA_TRY(check_team(runtime, team, members));
     if (members->checks()) [[unlikely]] {
-      RMA_TRY(rma::compare_calls(*members, "rma_allgather", RMA_COLLECTIVE_ALLGATHER, bytes));
+      RMA_TRY(compare_calls(*members, "rma_allgather", RMA_COLLECTIVE_ALLGATHER, bytes));
     }
     if (bytes == 0) return {};
     const auto size = static_cast<std::size_t>(members->size());
     if (bytes > std::numeric_limits<std::size_t>::max() / size) {
-      return {RMA_ERR_SIZE, rma::text("{} bytes from each of {} members overflow a size", bytes, size)};
+      return {RMA_ERR_SIZE, text("{} bytes from each of {} members overflow a size", bytes, size)};
     }
-    RMA_TRY(rma::check_range(dst, bytes * size, "dst"));
-    RMA_TRY(rma::check_range(src, bytes, "src"));
-    return rma::allgather(*members, dst, src, bytes);
+    RMA_TRY(check_range(dst, bytes * size, "dst"));
+    RMA_TRY(check_range(src, bytes, "src"));
+    return allgather(*members, dst, src, bytes);
   });
 }
 
 }  // extern "C"
+
+}  // namespace rma

@@ -4,6 +4,7 @@
 #include "api/check.hpp"
 #include "api/check_team.hpp"
 #include "api/fence.hpp"
+#include "collectives/team/collectives.hpp"
 #include "collectives/team/team_memory.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
@@ -26,54 +27,48 @@ Status make_blocks(decltype(allocate) make, Runtime& runtime, rma_team_t team, s
   Team* members = nullptr;
   RMA_TRY(check_team(runtime, team, members));
   RMA_TRY(check_alignment(alignment));
-  const std::span<void*> all(addresses, addresses != nullptr ? static_cast<std::size_t>(members->size()) : 0);
+  const std::span<void*> all(addresses, addresses != nullptr ? size_of(*members) : 0);
   return make(*runtime.job, *members, bytes, alignment, all, mine);
 }
 
 }  // namespace
-}  // namespace rma
-
-using rma::MemoryKind;
-using rma::Runtime;
-using rma::Status;
-using rma::Team;
 
 extern "C" {
 
 rma_status_t rma_malloc(rma_team_t team, size_t bytes, size_t alignment, void** addresses, void** mine) {
-  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
-    return rma::make_blocks(rma::allocate, runtime, team, bytes, alignment, addresses, mine);
+  return call(__func__, -1, bytes, [&](Runtime& runtime) {
+    return make_blocks(allocate, runtime, team, bytes, alignment, addresses, mine);
   });
 }
 
 rma_status_t rma_reserve(rma_team_t team, size_t bytes, size_t alignment, void** addresses, void** mine) {
-  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
-    return rma::make_blocks(rma::reserve, runtime, team, bytes, alignment, addresses, mine);
+  return call(__func__, -1, bytes, [&](Runtime& runtime) {
+    return make_blocks(reserve, runtime, team, bytes, alignment, addresses, mine);
   });
 }
 
 rma_status_t rma_commit(void* address, size_t bytes) {
-  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_range(address, bytes, "address"));
+  return call(__func__, -1, bytes, [&](Runtime& runtime) {
+    RMA_TRY(check_range(address, bytes, "address"));
     return bytes == 0 ? Status() : runtime.job->memory().allocator().commit(address, bytes);
   });
 }
 
 rma_status_t rma_free(rma_team_t team, void* mine) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
     Team* members = nullptr;
-    RMA_TRY(rma::check_team(runtime, team, members));
-    Status fenced = rma::fence_all_contexts(runtime);
-    Status freed = rma::release(*runtime.job, *members, mine);
+    RMA_TRY(check_team(runtime, team, members));
+    Status fenced = fence_all_contexts(runtime);
+    Status freed = release(*runtime.job, *members, mine);
     return freed.ok() ? std::move(fenced) : std::move(freed);
   });
 }
 
 rma_status_t rma_malloc_local(size_t bytes, size_t alignment, void** address) {
-  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
-    RMA_TRY(rma::check_not_null(address, "address"));
-    RMA_TRY(rma::check_alignment(alignment));
-    rma::count(rma::Counter::allocate);
+  return call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_not_null(address, "address"));
+    RMA_TRY(check_alignment(alignment));
+    rma::count(Counter::allocate);
     *address = nullptr;
     if (bytes == 0) return {};
     RMA_TRY_ASSIGN(block, runtime.job->memory().allocator().allocate(MemoryKind::local, bytes, alignment));
@@ -83,35 +78,37 @@ rma_status_t rma_malloc_local(size_t bytes, size_t alignment, void** address) {
 }
 
 rma_status_t rma_free_local(void* address) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
     return address == nullptr ? Status() : runtime.job->memory().allocator().free(MemoryKind::local, address);
   });
 }
 
 rma_status_t rma_register(void* address, size_t bytes) {
-  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_range(address, bytes, "address"));
+  return call(__func__, -1, bytes, [&](Runtime& runtime) {
+    RMA_TRY(check_range(address, bytes, "address"));
     return runtime.job->memory().user_regions().add(static_cast<std::byte*>(address), bytes);
   });
 }
 
 rma_status_t rma_unregister(void* address) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
     return runtime.job->memory().user_regions().remove(static_cast<std::byte*>(address));
   });
 }
 
 rma_status_t rma_map(const void* address, size_t bytes, int rank, void** here) {
-  return rma::call(__func__, rank, bytes, [&](Runtime& runtime) -> Status {
-    RMA_TRY(rma::check_rank(runtime, rank));
-    RMA_TRY(rma::check_range(address, bytes, "address"));
-    RMA_TRY(rma::check_not_null(here, "here"));
+  return call(__func__, rank, bytes, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_rank(runtime, rank));
+    RMA_TRY(check_range(address, bytes, "address"));
+    RMA_TRY(check_not_null(here, "here"));
     *here = runtime.job->direct(address, bytes, rank);
     if (*here != nullptr) return {};
     return {RMA_ERR_ADDRESS,
-            rma::text("{} bytes at {} are not in the heap of rank {}, or this process has not mapped it",
-                      bytes, address, rank)};
+            text("{} bytes at {} are not in the heap of rank {}, or this process has not mapped it", bytes,
+                 address, rank)};
   });
 }
 
 }  // extern "C"
+
+}  // namespace rma

@@ -26,15 +26,19 @@ Result<MutexHolder*> find(Runtime& runtime, rma_mutexes_t mutexes) {
                                        static_cast<const void*>(mutexes)));
 }
 
-Status create(Runtime& runtime, Team& team, std::size_t count, rma_mutexes_t& mutexes) {
+/// Makes the mutexes of the team that has a handle.
+Status create(Runtime& runtime, rma_team_t team_handle, std::size_t count, rma_mutexes_t& mutexes) {
+  Team* found = nullptr;
+  RMA_TRY(check_team(runtime, team_handle, found));
+  Team& team = *found;
   MutexSet::Member mine = {.rank = runtime.job->rank(), .address = nullptr, .count = count};
   std::vector<MutexSet::Member> members;
   rma_mutexes_t handle = nullptr;
   MutexHolder* holder = nullptr;
   // Allocates all memory before any communication.
   Status status = unless_exhausted([&]() -> Status {
-    members.resize(static_cast<std::size_t>(team.size()));
-    handle = runtime.mutexes->add(team.handle());
+    members.resize(size_of(team));
+    handle = runtime.mutexes->add(team_handle);
     holder = runtime.mutexes->find(handle);
     holder->set = std::make_unique<MutexSet>(*runtime.job, runtime.remote_mutexes.get());
     RMA_TRY_ASSIGN(memory, MutexSet::allocate(*runtime.job, runtime.remote_mutexes.get(), count));
@@ -60,8 +64,9 @@ Status create(Runtime& runtime, Team& team, std::size_t count, rma_mutexes_t& mu
 /// Destroys the mutexes. All members learn whether all can go on, so that they destroy together or not at
 /// all.
 Status destroy(Runtime& runtime, MutexHolder& holder, rma_mutexes_t& mutexes) {
-  Team* const found = runtime.teams->find(holder.team);
-  if (found == nullptr) return {RMA_ERR_STATE, "the team of these mutexes was freed before the mutexes"};
+  Team* found = nullptr;
+  if (!check_team(runtime, holder.team, found).ok())
+    return {RMA_ERR_STATE, "the team of these mutexes was freed before the mutexes"};
   Team& team = *found;
   RMA_TRY(barrier(team));  // no member locks or unlocks any more
   Status idle = holder.set->check_idle();
@@ -77,48 +82,44 @@ Status destroy(Runtime& runtime, MutexHolder& holder, rma_mutexes_t& mutexes) {
 }
 
 }  // namespace
-}  // namespace rma
-
-using rma::Runtime;
-using rma::Status;
 
 extern "C" {
 
 rma_status_t rma_mutexes_create(rma_team_t team, size_t count, rma_mutexes_t* mutexes) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_not_null(mutexes, "mutexes"));
-    rma::Team* members = nullptr;
-    RMA_TRY(rma::check_team(runtime, team, members));
-    return rma::create(runtime, *members, count, *mutexes);
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
+    RMA_TRY(check_not_null(mutexes, "mutexes"));
+    return create(runtime, team, count, *mutexes);
   });
 }
 
 rma_status_t rma_mutexes_destroy(rma_mutexes_t* mutexes) {
-  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    RMA_TRY(rma::check_not_null(mutexes, "mutexes"));
-    RMA_TRY_ASSIGN(holder, rma::find(runtime, *mutexes));
-    return rma::destroy(runtime, *holder, *mutexes);
+  return call(__func__, -1, 0, [&](Runtime& runtime) {
+    RMA_TRY(check_not_null(mutexes, "mutexes"));
+    RMA_TRY_ASSIGN(holder, find(runtime, *mutexes));
+    return destroy(runtime, *holder, *mutexes);
   });
 }
 
 rma_status_t rma_lock(rma_mutexes_t mutexes, size_t index, int rank) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    RMA_TRY_ASSIGN(holder, rma::find(runtime, mutexes));
-    RMA_TRY(rma::check_rank(runtime, rank));
+  return call(__func__, rank, 0, [&](Runtime& runtime) {
+    RMA_TRY_ASSIGN(holder, find(runtime, mutexes));
+    RMA_TRY(check_rank(runtime, rank));
     return holder->set->lock(index, rank);
   });
 }
 
 rma_status_t rma_unlock(rma_mutexes_t mutexes, size_t index, int rank) {
-  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    auto holder = rma::find(runtime, mutexes);
+  return call(__func__, rank, 0, [&](Runtime& runtime) {
+    auto holder = find(runtime, mutexes);
     if (!holder.ok()) return std::move(holder).status();
-    RMA_TRY(rma::check_rank(runtime, rank));
+    RMA_TRY(check_rank(runtime, rank));
     // Makes this process's effects, also those at other ranks, visible to the next holder.
-    Status fenced = rma::fence_all_contexts(runtime);
+    Status fenced = fence_all_contexts(runtime);
     Status unlocked = holder.value()->set->unlock(index, rank);
     return unlocked.ok() ? std::move(fenced) : std::move(unlocked);
   });
 }
 
 }  // extern "C"
+
+}  // namespace rma

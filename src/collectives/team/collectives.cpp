@@ -1,5 +1,7 @@
 #include "collectives/team/collectives.hpp"
 
+#include "collectives/members/reduce.hpp"
+#include "collectives/team/team.hpp"
 #include "util/text.hpp"
 
 namespace rma {
@@ -19,6 +21,8 @@ rma_collective_t reduction(rma_collective_kind_t kind, void* dst, const void* sr
 }
 
 }  // namespace
+
+std::size_t size_of(const Team& team) { return static_cast<std::size_t>(team.size()); }
 
 Status barrier(Team& team) { return team.barrier(); }
 

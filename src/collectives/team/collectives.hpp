@@ -4,8 +4,7 @@
 #include <span>
 #include <type_traits>
 
-#include "collectives/members/reduce.hpp"
-#include "collectives/team/team.hpp"
+#include "rma/rma.h"
 #include "util/status.hpp"
 
 // Collective operations on a team. One thread of each member calls each of them, with sizes, types, operators
@@ -14,6 +13,11 @@
 // the team is unusable then.
 
 namespace rma {
+
+class Team;
+
+/// Returns the number of members of a team, for callers that know no more of it than this header.
+[[nodiscard]] std::size_t size_of(const Team& team);
 
 /// Returns when every member has called it. Everything that a member wrote to memory before is then visible
 /// to all members.

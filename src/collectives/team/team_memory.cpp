@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "collectives/team/collectives.hpp"
+#include "core/job/job.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
 
@@ -21,7 +22,7 @@ Status make_blocks(Job& job, Team& team, std::size_t bytes, std::size_t alignmen
   Status status = unless_exhausted([&]() -> Status {
     // Allocates before any communication: a member that has no memory tells the others, and needs none for
     // that.
-    all.resize(static_cast<std::size_t>(team.size()));
+    all.resize(size_of(team));
     if (bytes == 0) return {};
     auto made = make(alignment != 0 ? alignment : kUsualAlignment);
     if (!made.ok()) return std::move(made).status().within(text("rank {}", job.rank()));

@@ -3,13 +3,14 @@
 #include <cstddef>
 #include <span>
 
-#include "collectives/team/team.hpp"
-#include "core/job/job.hpp"
 #include "util/status.hpp"
 
 // Memory that the members of a team allocate together.
 
 namespace rma {
+
+class Job;
+class Team;
 
 /// Allocates `bytes` bytes of each member's own heap, and tells each member the others' addresses. `bytes`
 /// may differ; 0 gives null. Collective over `team`.
