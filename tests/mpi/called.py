@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-FUNCTION = re.compile(r"^\+([.cx])[.e] .*?MPI_(\w+)\(", re.MULTILINE)
+FUNCTION = re.compile(r"^([+*])([.cx])[.e] .*?MPI_(\w+)\(", re.MULTILINE)
 SUFFIXES = {".": [""], "c": ["", "_c"], "x": ["", "_c", "_x"]}
 C_FOLDERS = ("mpi", "mpi_wrappers", "unit/twosided_compat")
 FORTRAN_FOLDERS = ("mpi_fortran", "mpi_wrappers")
@@ -30,7 +30,10 @@ def names_in(folders, endings, comments):
 
 def main():
     table, tests = map(pathlib.Path, sys.argv[1:])
-    functions = FUNCTION.findall(table.read_text(encoding="utf-8"))
+    functions = []
+    for mark, forms, name in FUNCTION.findall(table.read_text(encoding="utf-8")):
+        # A * stands for the nonblocking and the persistent function too.
+        functions += [(forms, each) for each in [name] + [f"I{name.lower()}", f"{name}_init"] * (mark == "*")]
     if len(functions) < 200:
         sys.exit(f"this test no longer finds the functions: {len(functions)}")
     in_c = names_in([tests / folder for folder in C_FOLDERS], {".c", ".cpp", ".hpp"}, C_COMMENTS)

@@ -23,7 +23,13 @@ table, library = sys.argv[1:]
 # Those that mpi_f08 gives array sections as they are, beside the nonblocking and persistent ones.
 TAKING_SECTIONS = {"Put", "Get", "Accumulate", "Get_accumulate", "Get_address"}
 expected = set(FORTRAN_ONLY)
-for forms, name, parameters in re.findall(r"^[-+]([.cx])[.e] .*?MPI_(\w+)\((.*)\)", open(table, encoding="utf-8").read(), re.MULTILINE):
+functions = []
+for mark, forms, name, parameters in re.findall(r"^([-+*])([.cx])[.e] .*?MPI_(\w+)\((.*)\)", open(table, encoding="utf-8").read(),
+                                                re.MULTILINE):
+    functions.append((forms, name, parameters))
+    if mark == "*":  # the nonblocking and the persistent function too
+        functions += [(forms, other, parameters + ", MPI_Request* request") for other in (f"I{name.lower()}", f"{name}_init")]
+for forms, name, parameters in functions:
     if name.startswith("T_") or name.endswith(("_c", "_toint", "_fromint")):
         continue
     expected |= {f"mpi_{name.lower()}_"} | ({f"mpi_{name.lower()}_x_"} if forms == "x" else set())

@@ -15,7 +15,7 @@ import sys
 import textwrap
 
 CHAPTER = re.compile(r"\[(\w+)\] (.*)$")
-FUNCTION = re.compile(r"([-+])([.cx])([.e]) (.*?) ?MPI_(\w+)\((.*)\)$")
+FUNCTION = re.compile(r"([-+*])([.cx])([.e]) (.*?) ?MPI_(\w+)\((.*)\)$")
 # For each mark, the suffixes of the forms, and whether they count in MPI_Count.
 FORMS = {".": [("", False)], "c": [("", False), ("_c", True)], "x": [("", False), ("_c", True), ("_x", True)]}
 # The meanings of a word of the table, in the plain form and in the large form.
@@ -121,7 +121,7 @@ class Parameter:
 class Function:
     def __init__(self, match):
         implemented, self.forms, any_time, self.result, self.name, parameters = match
-        self.implemented = implemented == "+"
+        self.implemented = implemented in "+*"
         self.any_time = any_time == "e"
         self.parameters = [] if parameters == "void" else [Parameter(text) for text in parameters.split(", ")]
 
@@ -169,6 +169,10 @@ def read_functions(path):
             chapters.append((match[1], match[2], []))
         elif match := FUNCTION.match(line):
             chapters[-1][2].append(Function(match.groups()))
+            if match[1] == "*":
+                forms = ((f"I{match[5].lower()}", ""), (f"{match[5]}_init", ", MPI_Info info"))
+                chapters[-1][2].extend(Function((*match.groups()[:4], name, f"{match[6]}{info}, MPI_Request* request"))
+                                       for name, info in forms)
         else:
             sys.exit(f"{path}:{number}: neither a chapter nor a function: {line}")
     return chapters
