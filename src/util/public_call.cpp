@@ -23,7 +23,6 @@ namespace {
 using Address = std::uintptr_t;
 using Symbol = ElfW(Sym);
 
-constexpr std::size_t kMostLibraries = 8;
 constexpr std::size_t kMostFrames = 64;
 /// The beginnings of the names of public functions.
 constexpr std::array<std::string_view, 6> kPrefixes = {"MPI_", "PMPI_", "shmem", "pshmem", "ARMCI_", "rma_"};

@@ -1,19 +1,21 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace rma {
 
+/// How many libraries over this one can make themselves known.
+inline constexpr std::size_t kMostLibraries = 8;
+
 /// A library whose exported functions programs call, as it lies in memory. Both are the linker's own symbols
-/// of that
-/// library: __ehdr_start and _DYNAMIC.
+/// of that library: __ehdr_start and _DYNAMIC.
 struct CallLibrary {
   const void* header = nullptr;
   const void* dynamic = nullptr;
 };
 
-/// Says that a library over this one has such functions. Libraries stay loaded. Thread-safe. There is room
-/// for 8.
+/// Says that a library over this one has such functions. Libraries stay loaded. Thread-safe.
 void know_library(const CallLibrary& library);
 
 /// Returns the name of the function by which the program has entered this library, such as "MPI_Recv", or an

@@ -18,7 +18,6 @@
 namespace rma {
 namespace {
 
-constexpr std::size_t kMostLibraries = 8;
 constinit std::array<std::atomic<const rma_wait_library_t*>, kMostLibraries> libraries = {};
 
 /// A place, as a library has described it.
