@@ -93,33 +93,19 @@ void pmpi_op_create_(Operator::Procedure* user_fn, const MPI_Fint* commute, MPI_
 }
 RMA_MPI_FORTRAN_WEAK(mpi_op_create_);
 
-void pmpi_comm_create_errhandler_(CommErrors::Procedure* fn, MPI_Fint* errhandler, MPI_Fint* ierror) {
-  store(ierror, make<CommErrors>(fn, [&](auto* function) {
-          return PMPI_Comm_create_errhandler(function, HandleOut<MPI_Errhandler>(errhandler));
-        }));
-}
-RMA_MPI_FORTRAN_WEAK(mpi_comm_create_errhandler_);
-
-void pmpi_file_create_errhandler_(FileErrors::Procedure* fn, MPI_Fint* errhandler, MPI_Fint* ierror) {
-  store(ierror, make<FileErrors>(fn, [&](auto* function) {
-          return PMPI_File_create_errhandler(function, HandleOut<MPI_Errhandler>(errhandler));
-        }));
-}
-RMA_MPI_FORTRAN_WEAK(mpi_file_create_errhandler_);
-
-void pmpi_session_create_errhandler_(SessionErrors::Procedure* fn, MPI_Fint* errhandler, MPI_Fint* ierror) {
-  store(ierror, make<SessionErrors>(fn, [&](auto* function) {
-          return PMPI_Session_create_errhandler(function, HandleOut<MPI_Errhandler>(errhandler));
-        }));
-}
-RMA_MPI_FORTRAN_WEAK(mpi_session_create_errhandler_);
-
-void pmpi_win_create_errhandler_(WinErrors::Procedure* fn, MPI_Fint* errhandler, MPI_Fint* ierror) {
-  store(ierror, make<WinErrors>(fn, [&](auto* function) {
-          return PMPI_Win_create_errhandler(function, HandleOut<MPI_Errhandler>(errhandler));
-        }));
-}
-RMA_MPI_FORTRAN_WEAK(mpi_win_create_errhandler_);
+#define RMA_MPI_CREATE_ERRHANDLER(kind, Kind)                                                        \
+  void pmpi_##kind##_create_errhandler_(Kind##Errors::Procedure* fn, MPI_Fint* errhandler,           \
+                                        MPI_Fint* ierror) {                                          \
+    store(ierror, make<Kind##Errors>(fn, [&](auto* function) {                                       \
+            return PMPI_##Kind##_create_errhandler(function, HandleOut<MPI_Errhandler>(errhandler)); \
+          }));                                                                                       \
+  }                                                                                                  \
+  RMA_MPI_FORTRAN_WEAK(mpi_##kind##_create_errhandler_)
+RMA_MPI_CREATE_ERRHANDLER(comm, Comm);
+RMA_MPI_CREATE_ERRHANDLER(file, File);
+RMA_MPI_CREATE_ERRHANDLER(session, Session);
+RMA_MPI_CREATE_ERRHANDLER(win, Win);
+#undef RMA_MPI_CREATE_ERRHANDLER
 
 // NOLINTEND(readability-identifier-naming)
 }  // extern "C"
