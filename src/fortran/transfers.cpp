@@ -1,4 +1,5 @@
 #include "fortran/transfers.hpp"
+#include "util/try.hpp"
 
 namespace rma::fortran {
 namespace {

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "fortran/transfers.hpp"
+#include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::fortran {
 namespace {

@@ -70,6 +70,8 @@ class [[nodiscard]] Result {
   /// Returns the failure, or success if there is a value.
   [[nodiscard]] const Status& status() const& { return status_; }
   [[nodiscard]] Status&& status() && { return std::move(status_); }
+  /// Takes the failure out.
+  [[nodiscard]] Status failure() { return std::move(status_); }
 
  private:
   std::optional<T> value_;

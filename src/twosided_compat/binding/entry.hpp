@@ -1,10 +1,12 @@
 #pragma once
 
 #include <new>
+#include <string>
 
 #include "mpi.h"
 #include "twosided_compat/objects/errors.hpp"
 #include "twosided_compat/objects/phase.hpp"
+#include "util/try.hpp"
 
 /// Defines MPI_X as a weak alias of PMPI_X, which the including file defines. A profiler may define its own
 /// MPI_X. The compiler checks that the declaration in mpi.h has the same type.
@@ -38,6 +40,11 @@ template <class When, class Owner, class Body>
   if (code == MPI_SUCCESS) [[likely]]
     return MPI_SUCCESS;
   return raise(owner, name, code);
+}
+
+/// Checks that a place that the program gives for a result is not null. MPI_ERR_ARG.
+[[nodiscard]] inline int check_place(const void* place, const char* parameter) {
+  return place != nullptr ? MPI_SUCCESS : failure(MPI_ERR_ARG, std::string(parameter) + " is null");
 }
 
 /// Makes the handle of the object null that a call has not made, because it failed. Returns the call's

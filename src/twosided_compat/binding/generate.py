@@ -45,6 +45,11 @@ MAY_BE_NO_ARRAY = re.compile(r"(source|dest)?weights")
 # Of the functions that make a request, these make it null: not those that are called most.
 MAKES_REQUEST = re.compile(
     r"\w+_init|Comm_idup\w*|I(all|barrier|bcast|exscan|gather|neighbor|reduce|scan|scatter)\w*")
+# The pointers that an entry refuses if they are null: to a handle or a number that the function stores. The functions
+# of these chapters check theirs themselves, because they are called most.
+PLACE = re.compile(r"(int|MPI_(Aint|Count)|" + "|".join([*MADE, *WORDS]) + r")\*$")
+CHECKS_ITSELF = ("point_to_point", "partitioned", "collectives")
+MAY_BE_NULL = ("argc",)
 # Families of functions that only call one other function. {0}, {1}, ... are the parameters, {all} all of
 # them, {name} is the function's name, {kind} the object in it, {handle} the type of the object's handle, and
 # {find} what finds it.
@@ -128,6 +133,11 @@ class Function:
     @property
     def knows_form(self):
         return KNOWS_FORM.fullmatch(self.name) is not None
+
+    def places(self):
+        """The parameters that must not be null."""
+        return [p for p in self.parameters
+                if PLACE.match(p.type) and not p.dimensions and p.name not in MAY_BE_NULL]
 
     def made(self):
         """The parameters that get the handles of new objects."""
@@ -287,7 +297,7 @@ def unimplemented_body(function, name):
     return f'return unimplemented<{when}>("{name}", {function.owner()[1]});'
 
 
-def implemented_body(function, name, large):
+def implemented_body(function, name, large, checks):
     internal = function.internal_name()
     converted = [] if large else [p for p in function.parameters if p.is_output]
     arguments = []
@@ -304,6 +314,8 @@ def implemented_body(function, name, large):
     when = "AnyTime" if function.any_time else "WhileRunning"
     before = "".join(f"null_unless_made({p.name}, {MADE[p.type[:-1]]}, " for p in function.made())
     lines = [f'return {before}invoke<{when}>("{name}", {function.owner()[1]}, [&] {{']
+    if checks:
+        lines += [f'  RMA_TRY(check_place({p.name}, "{p.name}"));' for p in function.places()]
     if converted:
         kinds = {"InOutCount": "NarrowInOut"}
         lines += [f"  {kinds.get(p.word, 'NarrowOut')} wide_{p.name}({p.name});" for p in converted]
@@ -315,11 +327,11 @@ def implemented_body(function, name, large):
     return "\n".join("  " + line for line in [*lines, "})" + ")" * len(function.made()) + ";"]).lstrip()
 
 
-def entry(function, suffix, large):
+def entry(function, suffix, large, checks):
     """One entry point and its weak name."""
     name = f"MPI_{function.name}{suffix}"
     if function.implemented:
-        prototype, body = function.prototype("P", suffix, large), implemented_body(function, name, large)
+        prototype, body = function.prototype("P", suffix, large), implemented_body(function, name, large, checks)
     else:
         used = function.owner()[0]
         parameters = ", ".join(p.declaration(large) if p is used else p.unnamed(large) for p in function.parameters)
@@ -327,10 +339,10 @@ def entry(function, suffix, large):
     return f"{prototype} {{\n  {body}\n}}\nRMA_MPI_WEAK({name});\n"
 
 
-def entries(title, functions):
+def entries(title, functions, checks):
     lines = [f"// The entry points of the chapter: {title}.", "", '#include "twosided_compat/binding/entry.hpp"',
              '#include "twosided_compat/calls.hpp"', "", "using namespace rma::mpi;", "", 'extern "C" {', ""]
-    lines += [entry(function, suffix, large) for function in functions for suffix, large in FORMS[function.forms]]
+    lines += [entry(function, suffix, large, checks) for function in functions for suffix, large in FORMS[function.forms]]
     return "\n".join(lines) + '\n}  // extern "C"\n'
 
 
@@ -399,7 +411,7 @@ def main():
     write(output / "twosided_compat/collective_forms.cpp", collective_forms(chapters))
     write(output / "twosided_compat/forwarders.cpp", forwarders(chapters))
     for name, title, functions in chapters:
-        write(output / f"entries/{name}.cpp", entries(title, functions))
+        write(output / f"entries/{name}.cpp", entries(title, functions, name not in CHECKS_ITSELF))
 
 
 if __name__ == "__main__":

@@ -4,13 +4,12 @@
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/messages/buffered_sends.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 
 int comm_free(MPI_Comm* handle) {
-  if (handle == nullptr) return failure(MPI_ERR_ARG, "comm is null");
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(*handle, comm));
+  RMA_TRY_ASSIGN(comm, find_communicator(*handle));
   if (comm->is_predefined()) return failure(MPI_ERR_COMM, "a predefined communicator cannot be freed");
   RMA_TRY(comm->attributes.remove_all(*handle));
   detach_buffer_of(*comm);

@@ -13,6 +13,7 @@
 #include "twosided_compat/objects/info.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -97,11 +98,9 @@ class Duplication {
 }  // namespace
 
 int comm_dup(MPI_Comm handle, MPI_Comm* made) {
-  Communicator* comm = nullptr;
   Communicator* copy = nullptr;
   std::uint32_t context = 0;
-  RMA_TRY(find_communicator(handle, comm));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   RMA_TRY(agree_on_copy(*comm, context));
   RMA_TRY(copy_communicator(*comm, handle, context, copy));
   *made = copy->handle<MPI_Comm>();
@@ -110,10 +109,8 @@ int comm_dup(MPI_Comm handle, MPI_Comm* made) {
 
 // The program gets the handle at once. It may not use it before the request has ended.
 int comm_idup(MPI_Comm handle, MPI_Comm* made, MPI_Request* request_handle) {
-  Communicator* comm = nullptr;
   Communicator* copy = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
-  if (made == nullptr || request_handle == nullptr) return failure(MPI_ERR_ARG, "newcomm or request is null");
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   RMA_TRY(copy_communicator(*comm, handle, 0, copy));
   auto duplication = std::make_shared<Duplication>(*copy);
   auto request = std::make_unique<Request>(Request::Type::kDuplicate, *comm);

@@ -14,6 +14,7 @@
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/objects/info.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -62,12 +63,10 @@ int find_leader(const Group& group, int leader, int& world) {
 
 int comm_create_from_group(MPI_Group handle, const char* text, MPI_Info info, MPI_Errhandler handler,
                            MPI_Comm* made) {
-  const Group* group = nullptr;
-  RMA_TRY(find_group(handle, group));
+  RMA_TRY_ASSIGN(group, find_group(handle));
   RMA_TRY(check_text(text));
   RMA_TRY(check_hints(info));
   RMA_TRY(check_handler(handler));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
   *made = MPI_COMM_NULL;
   if (group->members->size() == 0) return MPI_SUCCESS;
   Communicator* comm = nullptr;
@@ -81,12 +80,10 @@ int comm_create_from_group(MPI_Group handle, const char* text, MPI_Info info, MP
 int intercomm_create_from_groups(MPI_Group local_handle, int local_leader, MPI_Group remote_handle,
                                  int remote_leader, const char* text, MPI_Info info, MPI_Errhandler handler,
                                  MPI_Comm* made) {
-  const Group* local_group = nullptr;
-  RMA_TRY(find_group(local_handle, local_group));
+  RMA_TRY_ASSIGN(local_group, find_group(local_handle));
   RMA_TRY(check_text(text));
   RMA_TRY(check_hints(info));
   RMA_TRY(check_handler(handler));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newintercomm is null");
   int own_leader = 0;
   RMA_TRY(find_leader(*local_group, local_leader, own_leader));
   Communicator* comm = nullptr;
@@ -95,9 +92,8 @@ int intercomm_create_from_groups(MPI_Group local_handle, int local_leader, MPI_G
   Temporary leaders;
   int other = 0;  // the other leader's rank among the two
   if (rma_rank() == own_leader) {
-    const Group* remote_group = nullptr;
     int other_leader = 0;
-    RMA_TRY(find_group(remote_handle, remote_group));
+    RMA_TRY_ASSIGN(remote_group, find_group(remote_handle));
     RMA_TRY(find_leader(*remote_group, remote_leader, other_leader));
     if (other_leader == own_leader) return failure(MPI_ERR_GROUP, "a process is in both groups");
     auto both = std::make_shared<const Members>(

@@ -10,6 +10,7 @@
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -24,8 +25,7 @@ struct Introduction {
 /// The part of MPI_Intercomm_create that the leader of a group plays: it meets the leader of the other group.
 int meet_leader(const Communicator& local, MPI_Comm peer_handle, int leader, int tag, Introduction& theirs,
                 std::vector<int>& their_ranks) {
-  Communicator* peer = nullptr;
-  RMA_TRY(find_communicator(peer_handle, peer));
+  RMA_TRY_ASSIGN(peer, find_communicator(peer_handle));
   if (leader < 0 || leader >= peer->peer_count())
     return failure(MPI_ERR_RANK, fmt::format("the remote leader {} is not in peer_comm", leader));
   if (tag < 0) return failure(MPI_ERR_TAG, fmt::format("tag {} is negative", tag));
@@ -66,9 +66,7 @@ int agree_on_context(const Communicator& inter, std::uint32_t& context) {
 
 int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer, int remote_leader, int tag,
                      MPI_Comm* made) {
-  Communicator* local = nullptr;
-  RMA_TRY(find_intracommunicator(local_handle, local));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newintercomm is null");
+  RMA_TRY_ASSIGN(local, find_intracommunicator(local_handle));
   if (local_leader < 0 || local_leader >= local->size())
     return failure(MPI_ERR_RANK, fmt::format("the local leader {} is not in local_comm", local_leader));
   Introduction remote;
@@ -97,10 +95,8 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer, int
 }
 
 int intercomm_merge(MPI_Comm handle, int high, MPI_Comm* made) {
-  Communicator* inter = nullptr;
-  RMA_TRY(find_communicator(handle, inter));
+  RMA_TRY_ASSIGN(inter, find_communicator(handle));
   if (!inter->is_inter()) return failure(MPI_ERR_COMM, "the communicator is no intercommunicator");
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newintracomm is null");
   const int ours = high != 0 ? 1 : 0;
   int theirs = 0;
   std::uint32_t context = 0;

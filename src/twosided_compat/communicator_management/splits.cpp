@@ -13,6 +13,7 @@
 #include "twosided_compat/communicators/collective_transfers.hpp"
 #include "twosided_compat/objects/info.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -80,18 +81,14 @@ int ranks_of(const Communicator& comm, const Group& group, std::vector<int>& ran
 }  // namespace
 
 int comm_split(MPI_Comm handle, int color, int key, MPI_Comm* made) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   if (color < 0 && color != MPI_UNDEFINED)
     return failure(MPI_ERR_ARG, fmt::format("color {} is negative", color));
   return split(*comm, {.color = color, .key = key}, made);
 }
 
 int comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info_handle, MPI_Comm* made) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   RMA_TRY(check_hints(info_handle));
   Info* const info = find_info(info_handle);
   switch (type) {
@@ -113,12 +110,9 @@ int comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info_handle, MP
 // Members of the communicator that are not in the group take part by calling only. The two groups of an
 // intercommunicator have to learn of each other's part, which a split does.
 int comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm* made) {
-  Communicator* comm = nullptr;
-  const Group* group = nullptr;
   std::vector<int> ranks;
-  RMA_TRY(find_communicator(handle, comm));
-  RMA_TRY(find_group(group_handle, group));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
+  RMA_TRY_ASSIGN(group, find_group(group_handle));
   RMA_TRY(ranks_of(*comm, *group, ranks));
   const auto place = std::ranges::find(ranks, comm->rank());
   const bool is_member = place != ranks.end();
@@ -133,12 +127,9 @@ int comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm* made) {
 
 // Only the members of the group call this, so its messages have a context of their own.
 int comm_create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm* made) {
-  Communicator* comm = nullptr;
-  const Group* group = nullptr;
   std::vector<int> ranks;
-  RMA_TRY(find_intracommunicator(handle, comm));
-  RMA_TRY(find_group(group_handle, group));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
+  RMA_TRY_ASSIGN(comm, find_intracommunicator(handle));
+  RMA_TRY_ASSIGN(group, find_group(group_handle));
   if (tag < 0) return failure(MPI_ERR_TAG, fmt::format("tag {} is negative", tag));
   RMA_TRY(ranks_of(*comm, *group, ranks));
   *made = MPI_COMM_NULL;

@@ -19,9 +19,10 @@
 #include "twosided_compat/communicators/members.hpp"
 #include "twosided_compat/objects/attributes.hpp"
 #include "twosided_compat/objects/errors.hpp"
+#include "twosided_compat/objects/found.hpp"
 #include "twosided_compat/objects/object.hpp"
 #include "twosided_compat/objects/places.hpp"
-#include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 
@@ -174,12 +175,12 @@ class Group : public Object {
   const std::uint64_t session;  ///< the number of the session that the group comes from, or kNoSession
 };
 
-/// Finds the communicator of a handle. Returns MPI_SUCCESS or MPI_ERR_COMM.
+/// Finds the communicator of a handle. MPI_ERR_COMM.
+[[nodiscard]] inline Found<Communicator> find_communicator(MPI_Comm handle) {
+  return find_or_fail<Communicator>(handle, MPI_ERR_COMM, "the communicator is null or was freed");
+}
 [[nodiscard]] inline int find_communicator(MPI_Comm handle, Communicator*& comm) {
-  comm = find<Communicator>(handle);
-  if (comm == nullptr) [[unlikely]]
-    return failure(MPI_ERR_COMM, "the communicator is null or was freed");
-  return MPI_SUCCESS;
+  return find_communicator(handle).store(comm);
 }
 
 /// Returns the result of calls on carriers of `comm`. A failure of theirs is one of `comm`.
@@ -188,19 +189,27 @@ class Group : public Object {
 }
 
 /// Finds the communicator of a handle as above, and checks that it is an intracommunicator.
-[[nodiscard]] inline int find_intracommunicator(MPI_Comm handle, Communicator*& comm) {
-  RMA_TRY(find_communicator(handle, comm));
+[[nodiscard]] inline Found<Communicator> find_intracommunicator(MPI_Comm handle) {
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   if (comm->is_inter()) [[unlikely]]
     return failure(MPI_ERR_COMM, "the communicator is an intercommunicator");
-  return MPI_SUCCESS;
+  return comm;
+}
+[[nodiscard]] inline int find_intracommunicator(MPI_Comm handle, Communicator*& comm) {
+  return find_intracommunicator(handle).store(comm);
 }
 
 /// Returns whether the local group decides what both groups of an intercommunicator have to agree on. Exactly
 /// one of the two groups does.
 [[nodiscard]] bool decides(const Communicator& inter);
 
-/// Finds the group of a handle. Returns MPI_SUCCESS or MPI_ERR_GROUP.
-[[nodiscard]] int find_group(MPI_Group handle, const Group*& group);
+/// Finds the group of a handle. MPI_ERR_GROUP.
+[[nodiscard]] inline Found<const Group> find_group(MPI_Group handle) {
+  return find_or_fail<const Group>(handle, MPI_ERR_GROUP, "the group is null or was freed");
+}
+[[nodiscard]] inline int find_group(MPI_Group handle, const Group*& group) {
+  return find_group(handle).store(group);
+}
 
 /// Makes the communicator of the members with these ranks in `parent`, in their order. Every one of them
 /// calls it. The first of them draws the context and tells the others.

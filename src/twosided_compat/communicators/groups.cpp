@@ -16,12 +16,6 @@
 
 namespace rma::mpi {
 
-int find_group(MPI_Group handle, const Group*& group) {
-  group = find<Group>(handle);
-  if (group == nullptr) return failure(MPI_ERR_GROUP, "the group is null or was freed");
-  return MPI_SUCCESS;
-}
-
 namespace {
 
 int find_groups(MPI_Group first, MPI_Group second, const Group*& one, const Group*& other) {

@@ -9,8 +9,9 @@
 
 #include "twosided_compat/binding/checked_arithmetic.hpp"
 #include "twosided_compat/calls.hpp"
-#include "twosided_compat/datatypes/datatype_construction.hpp"
+#include "twosided_compat/datatypes/datatypes.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -78,8 +79,7 @@ class ArrayPart {
 
 int type_create_subarray(int dimensions, Counts sizes, Counts subsizes, Counts starts, int order,
                          MPI_Datatype oldtype, MPI_Datatype* newtype, Form form) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(oldtype));
   RMA_TRY(check_array(dimensions, sizes, order));
   if (subsizes.is_null() || starts.is_null()) return failure(MPI_ERR_ARG, "an array is null");
   for (int i = 0; i < dimensions; ++i) {
@@ -130,8 +130,7 @@ MPI_Count block_length(const Distribution& distribution, MPI_Count size) {
 int type_create_darray(int size, int rank, int dimensions, Counts sizes, const int distributions[],
                        const int arguments[], const int process_counts[], int order, MPI_Datatype oldtype,
                        MPI_Datatype* newtype, Form form) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(oldtype));
   RMA_TRY(check_array(dimensions, sizes, order));
   if (distributions == nullptr || arguments == nullptr || process_counts == nullptr)
     return failure(MPI_ERR_ARG, "an array is null");

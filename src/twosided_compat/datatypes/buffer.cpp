@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "twosided_compat/objects/errors.hpp"
-#include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -31,8 +31,7 @@ inline void copy_part(std::byte* to, const std::byte* from, std::size_t bytes) {
 }  // namespace
 
 int find_typed_buffer(const void* address, MPI_Count count, MPI_Datatype handle, Buffer& buffer) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(handle, type));
+  RMA_TRY_ASSIGN(type, find_datatype(handle));
   if (!type->is_committed()) return failure(MPI_ERR_TYPE, "the datatype is not committed");
   if (count < 0) return failure(MPI_ERR_COUNT, "count is negative");
   const TypeMap map = type->map_of(count);

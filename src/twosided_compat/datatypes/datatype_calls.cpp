@@ -10,6 +10,7 @@
 #include "twosided_compat/objects/errors.hpp"
 #include "twosided_compat/objects/object_names.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -49,27 +50,20 @@ const SizedType* sized_type(int type_class, int size) {
 }  // namespace
 
 int type_size(MPI_Datatype datatype, MPI_Count* size) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(datatype, type));
-  if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
+  RMA_TRY_ASSIGN(type, find_datatype(datatype));
   *size = type->size();
   return MPI_SUCCESS;
 }
 
 int type_get_extent(MPI_Datatype datatype, MPI_Count* lb, MPI_Count* extent) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(datatype, type));
-  if (lb == nullptr || extent == nullptr) return failure(MPI_ERR_ARG, "lb or extent is null");
+  RMA_TRY_ASSIGN(type, find_datatype(datatype));
   *lb = type->bounds().lower;
   *extent = type->bounds().extent;
   return MPI_SUCCESS;
 }
 
 int type_get_true_extent(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count* true_extent) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(datatype, type));
-  if (true_lb == nullptr || true_extent == nullptr)
-    return failure(MPI_ERR_ARG, "true_lb or true_extent is null");
+  RMA_TRY_ASSIGN(type, find_datatype(datatype));
   *true_lb = type->bounds().true_lower;
   *true_extent = type->bounds().true_extent;
   return MPI_SUCCESS;
@@ -77,14 +71,12 @@ int type_get_true_extent(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count* t
 
 int type_get_name(MPI_Datatype datatype, char* type_name, int* resultlen) {
   if (datatype == MPI_DATATYPE_NULL) return give_name("MPI_DATATYPE_NULL", type_name, resultlen);
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(datatype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(datatype));
   return give_name(type->name(), type_name, resultlen);
 }
 
 int type_set_name(MPI_Datatype datatype, const char* type_name) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(datatype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(datatype));
   if (type_name == nullptr) return failure(MPI_ERR_ARG, "type_name is null");
   // A longer name is cut: the standard lets a library keep what fits.
   type->set_name(std::string(type_name, strnlen(type_name, MPI_MAX_OBJECT_NAME - 1)));
@@ -92,17 +84,13 @@ int type_set_name(MPI_Datatype datatype, const char* type_name) {
 }
 
 int type_commit(MPI_Datatype* datatype) {
-  if (datatype == nullptr) return failure(MPI_ERR_ARG, "datatype is null");
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(*datatype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(*datatype));
   type->commit();
   return MPI_SUCCESS;
 }
 
 int type_free(MPI_Datatype* datatype) {
-  if (datatype == nullptr) return failure(MPI_ERR_ARG, "datatype is null");
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(*datatype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(*datatype));
   if (type->predefined() != nullptr)
     return failure(MPI_ERR_TYPE,
                    std::string(type->predefined()->name) + " is predefined and cannot be freed");
@@ -112,7 +100,6 @@ int type_free(MPI_Datatype* datatype) {
 }
 
 int type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
-  if (datatype == nullptr) return failure(MPI_ERR_ARG, "datatype is null");
   const SizedType* const found = sized_type(typeclass, size);
   if (found == nullptr) {
     return failure(MPI_ERR_ARG, fmt::format("no datatype of the class {} has {} bytes", typeclass, size));
@@ -123,10 +110,8 @@ int type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
 
 // The standard wants MPI_DATATYPE_NULL for types that have no predefined pair.
 int type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype* pair_type) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(value_type, type));
-  RMA_TRY(find_datatype(index_type, type));
-  if (pair_type == nullptr) return failure(MPI_ERR_ARG, "pair_type is null");
+  RMA_TRY(find_datatype(value_type).failure());
+  RMA_TRY(find_datatype(index_type).failure());
   struct KnownPair {
     MPI_Datatype value;
     MPI_Datatype index;
@@ -150,8 +135,7 @@ int type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_D
 }
 
 int type_get_attr(MPI_Datatype handle, int keyval, void* value, int* flag) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(handle, type));
+  RMA_TRY_ASSIGN(type, find_datatype(handle));
   if (value == nullptr || flag == nullptr) return failure(MPI_ERR_ARG, "attribute_val or flag is null");
   return type->attributes.get(keyval, value, flag);
 }

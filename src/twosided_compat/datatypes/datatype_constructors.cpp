@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "twosided_compat/calls.hpp"
-#include "twosided_compat/datatypes/datatype_construction.hpp"
+#include "twosided_compat/datatypes/datatypes.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 
@@ -18,13 +19,6 @@ int make_datatype(TypeLayout layout, TypeContents contents, MPI_Datatype* newtyp
   }
   *newtype = (new Datatype(std::move(layout), std::move(contents)))->handle<MPI_Datatype>();
   return MPI_SUCCESS;
-}
-
-int find_old_type(MPI_Datatype handle, MPI_Datatype* newtype, Datatype*& type) {
-  RMA_TRY(find_datatype(handle, type));
-  if (newtype != nullptr) return MPI_SUCCESS;
-  static_cast<void>(failure(MPI_ERR_ARG, "newtype is null"));
-  return MPI_ERR_ARG;  // a constant, as in find_datatype()
 }
 
 namespace {
@@ -99,8 +93,7 @@ int check_equal_blocks(MPI_Count count, MPI_Count length, const Displaced& displ
 }  // namespace
 
 int type_contiguous(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype* newtype, Form form) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(oldtype));
   RMA_TRY(check_count(count));
   TypeContents contents(MPI_COMBINER_CONTIGUOUS, form);
   contents.add_count(count).add_type(*type);
@@ -122,8 +115,7 @@ int make_vector(MPI_Count count, MPI_Count length, MPI_Count stride, MPI_Count u
 
 int type_vector(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
                 MPI_Datatype* newtype, Form form) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(oldtype));
   RMA_TRY(check_count(count));
   RMA_TRY(check_block_length(blocklength));
   TypeContents contents(MPI_COMBINER_VECTOR, form);
@@ -133,8 +125,7 @@ int type_vector(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Da
 
 int type_create_hvector(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
                         MPI_Datatype* newtype, Form form) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(oldtype));
   RMA_TRY(check_count(count));
   RMA_TRY(check_block_length(blocklength));
   TypeContents contents(MPI_COMBINER_HVECTOR, form);
@@ -144,8 +135,7 @@ int type_create_hvector(MPI_Count count, MPI_Count blocklength, MPI_Count stride
 
 int type_indexed(MPI_Count count, Counts lengths, Counts displacements, MPI_Datatype oldtype,
                  MPI_Datatype* newtype, Form form) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(oldtype));
   RMA_TRY(check_blocks(count, lengths, displacements));
   TypeContents contents(MPI_COMBINER_INDEXED, form);
   contents.add_count(count).add_counts(lengths, count).add_counts(displacements, count).add_type(*type);
@@ -156,8 +146,7 @@ int type_indexed(MPI_Count count, Counts lengths, Counts displacements, MPI_Data
 
 int type_create_hindexed(MPI_Count count, Counts lengths, Displacements displacements, MPI_Datatype oldtype,
                          MPI_Datatype* newtype, Form form) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(oldtype));
   RMA_TRY(check_blocks(count, lengths, displacements));
   TypeContents contents(MPI_COMBINER_HINDEXED, form);
   contents.add_count(count).add_counts(lengths, count).add_addresses(displacements, count).add_type(*type);
@@ -168,8 +157,7 @@ int type_create_hindexed(MPI_Count count, Counts lengths, Displacements displace
 
 int type_create_indexed_block(MPI_Count count, MPI_Count blocklength, Counts displacements,
                               MPI_Datatype oldtype, MPI_Datatype* newtype, Form form) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(oldtype));
   RMA_TRY(check_equal_blocks(count, blocklength, displacements));
   TypeContents contents(MPI_COMBINER_INDEXED_BLOCK, form);
   contents.add_count(count).add_count(blocklength).add_counts(displacements, count).add_type(*type);
@@ -180,8 +168,7 @@ int type_create_indexed_block(MPI_Count count, MPI_Count blocklength, Counts dis
 
 int type_create_hindexed_block(MPI_Count count, MPI_Count blocklength, Displacements displacements,
                                MPI_Datatype oldtype, MPI_Datatype* newtype, Form form) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(oldtype));
   RMA_TRY(check_equal_blocks(count, blocklength, displacements));
   TypeContents contents(MPI_COMBINER_HINDEXED_BLOCK, form);
   contents.add_count(count).add_count(blocklength).add_addresses(displacements, count).add_type(*type);
@@ -191,7 +178,6 @@ int type_create_hindexed_block(MPI_Count count, MPI_Count blocklength, Displacem
 
 int type_create_struct(MPI_Count count, Counts lengths, Displacements displacements,
                        const MPI_Datatype types[], MPI_Datatype* newtype, Form form) {
-  if (newtype == nullptr) return failure(MPI_ERR_ARG, "newtype is null");
   RMA_TRY(check_blocks(count, lengths, displacements));
   if (count > 0 && types == nullptr) return failure(MPI_ERR_ARG, "array_of_types is null");
   TypeContents contents(MPI_COMBINER_STRUCT, form);
@@ -199,8 +185,7 @@ int type_create_struct(MPI_Count count, Counts lengths, Displacements displaceme
   std::vector<TypeLayout> parts;
   parts.reserve(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    Datatype* type = nullptr;
-    RMA_TRY(find_datatype(types[i], type));
+    RMA_TRY_ASSIGN(type, find_datatype(types[i]));
     contents.add_type(*type);
     if (lengths[i] == 0) continue;
     parts.push_back(type->layout().repeated(lengths[i], type->bounds().extent).moved(displacements[i]));
@@ -210,16 +195,14 @@ int type_create_struct(MPI_Count count, Counts lengths, Displacements displaceme
 
 int type_create_resized(MPI_Datatype oldtype, MPI_Count lower, MPI_Count extent, MPI_Datatype* newtype,
                         Form form) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(oldtype));
   TypeContents contents(MPI_COMBINER_RESIZED, form);
   contents.add_address(lower).add_address(extent).add_type(*type);
   return make_datatype(type->layout().resized(lower, extent), std::move(contents), newtype);
 }
 
 int type_dup(MPI_Datatype oldtype, MPI_Datatype* newtype) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY_ASSIGN(type, find_datatype(oldtype));
   TypeContents contents(MPI_COMBINER_DUP, Form::kPlain);
   contents.add_type(*type);
   auto* const copy = new Datatype(type->layout(), std::move(contents));

@@ -11,7 +11,7 @@
 #include "twosided_compat/datatypes/type_contents.hpp"
 #include "twosided_compat/datatypes/type_layout.hpp"
 #include "twosided_compat/objects/attributes.hpp"
-#include "twosided_compat/objects/errors.hpp"
+#include "twosided_compat/objects/found.hpp"
 #include "twosided_compat/objects/object.hpp"
 
 namespace rma::mpi {
@@ -74,13 +74,15 @@ class Datatype : public Counted<Datatype> {
 };
 
 /// Finds the datatype of a handle. MPI_ERR_TYPE.
-[[nodiscard]] inline int find_datatype(MPI_Datatype handle, Datatype*& type) {
-  type = find<Datatype>(handle);
-  if (type != nullptr) [[likely]]
-    return MPI_SUCCESS;
-  static_cast<void>(failure(MPI_ERR_TYPE, "the handle is null, was freed, or is no datatype"));
-  return MPI_ERR_TYPE;  // a constant, so that clang's analyzer knows that the type is not used
+[[nodiscard]] inline Found<Datatype> find_datatype(MPI_Datatype handle) {
+  return find_or_fail<Datatype>(handle, MPI_ERR_TYPE, "the handle is null, was freed, or is no datatype");
 }
+[[nodiscard]] inline int find_datatype(MPI_Datatype handle, Datatype*& type) {
+  return find_datatype(handle).store(type);
+}
+
+/// Makes a datatype. MPI_ERR_ARG if the numbers of its layout do not fit into an MPI_Count.
+[[nodiscard]] int make_datatype(TypeLayout layout, TypeContents contents, MPI_Datatype* newtype);
 
 /// Returns the size of a predefined datatype without holes. Returns 0 for every other handle: then
 /// find<Datatype>() knows more. This is the fast way for a call that moves data: such types are committed and

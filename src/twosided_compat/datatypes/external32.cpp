@@ -12,6 +12,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -111,8 +112,7 @@ int find_external(const char* representation, MPI_Count count, MPI_Datatype hand
   if (representation == nullptr) return failure(MPI_ERR_ARG, "datarep is null");
   if (std::string_view(representation) != "external32")
     return failure(MPI_ERR_UNSUPPORTED_DATAREP, "the only representation is external32");
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(handle, type));
+  RMA_TRY_ASSIGN(type, find_datatype(handle));
   if (!type->is_committed()) return failure(MPI_ERR_TYPE, "the datatype is not committed");
   if (count < 0) return failure(MPI_ERR_COUNT, fmt::format("the count is {}", count));
   external.map = type->layout().elements().repeated(count, type->bounds().extent);
@@ -124,7 +124,6 @@ int find_external(const char* representation, MPI_Count count, MPI_Datatype hand
 
 int check_external(const External& external, const void* buffer, const void* packed, MPI_Count size,
                    const MPI_Count* position) {
-  if (position == nullptr) return failure(MPI_ERR_ARG, "position is null");
   if (size < 0 || *position < 0 || *position > size)
     return failure(MPI_ERR_ARG, fmt::format("position {} is not within {} bytes", *position, size));
   if (external.bytes > size - *position) {
@@ -191,7 +190,6 @@ int unpack_external(const char* datarep, const void* inbuf, MPI_Count insize, MP
 }
 
 int pack_external_size(const char* datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count* size) {
-  if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
   External external;
   RMA_TRY(find_external(datarep, incount, datatype, external));
   *size = external.bytes;

@@ -12,7 +12,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/objects/errors.hpp"
-#include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -20,8 +20,7 @@ namespace {
 /// Gives the program the type that these arguments choose, which is the same as `base`. The same arguments
 /// choose the same handle, and nobody frees it (MPI 4.1, section 19.1.9).
 int choose(int combiner, const std::vector<int>& arguments, MPI_Datatype base, MPI_Datatype* newtype) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(base, type));
+  RMA_TRY_ASSIGN(type, find_datatype(base));
   static std::mutex lock;
   // Never destroyed, because the program's own destructors may still make calls.
   static auto* const kChosen = new std::map<std::pair<int, std::vector<int>>, Datatype*>;
@@ -57,7 +56,6 @@ const RealKind* find_real(int digits, int range) {
 }
 
 int make_real(int combiner, int digits, int range, MPI_Datatype RealKind::*type, MPI_Datatype* newtype) {
-  if (newtype == nullptr) return failure(MPI_ERR_ARG, "newtype is null");
   if (digits == MPI_UNDEFINED && range == MPI_UNDEFINED)
     return failure(MPI_ERR_ARG, "both p and r are MPI_UNDEFINED");
   const RealKind* const kind = find_real(digits, range);
@@ -77,7 +75,6 @@ int type_create_f90_complex(int p, int r, MPI_Datatype* newtype) {
 }
 
 int type_create_f90_integer(int r, MPI_Datatype* newtype) {
-  if (newtype == nullptr) return failure(MPI_ERR_ARG, "newtype is null");
   struct IntegerKind {
     int digits;
     MPI_Datatype type;

@@ -7,7 +7,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/objects/errors.hpp"
-#include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 
@@ -88,8 +88,7 @@ void store_all(To* to, const std::vector<From>& from) {
 /// Stores the arguments. `large_counts` may be null if the type has no large counts.
 int store_contents(MPI_Datatype handle, const ArgumentCounts& room, int integers[], MPI_Aint addresses[],
                    MPI_Count large_counts[], MPI_Datatype types[]) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(handle, type));
+  RMA_TRY_ASSIGN(type, find_datatype(handle));
   const TypeContents* const contents = type->contents();
   if (contents == nullptr) return failure(MPI_ERR_TYPE, "a predefined datatype has no contents");
   const ArgumentCounts needed = argument_counts(*type);
@@ -115,10 +114,7 @@ int store_contents(MPI_Datatype handle, const ArgumentCounts& room, int integers
 }  // namespace
 
 int type_get_envelope(MPI_Datatype handle, int* integers, int* addresses, int* types, int* combiner) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(handle, type));
-  if (integers == nullptr || addresses == nullptr || types == nullptr || combiner == nullptr)
-    return failure(MPI_ERR_ARG, "the place of a result is null");
+  RMA_TRY_ASSIGN(type, find_datatype(handle));
   const ArgumentCounts counts = argument_counts(*type);
   if (counts.large_counts != 0) return made_large();
   *integers = narrowed(counts.integers);
@@ -130,12 +126,7 @@ int type_get_envelope(MPI_Datatype handle, int* integers, int* addresses, int* t
 
 int type_get_envelope_c(MPI_Datatype handle, MPI_Count* integers, MPI_Count* addresses,
                         MPI_Count* large_counts, MPI_Count* types, int* combiner) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(handle, type));
-  if (integers == nullptr || addresses == nullptr || large_counts == nullptr || types == nullptr ||
-      combiner == nullptr) {
-    return failure(MPI_ERR_ARG, "the place of a result is null");
-  }
+  RMA_TRY_ASSIGN(type, find_datatype(handle));
   const ArgumentCounts counts = argument_counts(*type);
   *integers = counts.integers;
   *addresses = counts.addresses;
@@ -148,8 +139,7 @@ int type_get_envelope_c(MPI_Datatype handle, MPI_Count* integers, MPI_Count* add
 int type_get_contents(MPI_Datatype handle, int max_integers, int max_addresses, int max_datatypes,
                       int array_of_integers[], MPI_Aint array_of_addresses[],
                       MPI_Datatype array_of_datatypes[]) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(handle, type));
+  RMA_TRY_ASSIGN(type, find_datatype(handle));
   if (argument_counts(*type).large_counts != 0) return made_large();
   const ArgumentCounts room = {.integers = max_integers, .addresses = max_addresses, .types = max_datatypes};
   return store_contents(handle, room, array_of_integers, array_of_addresses, nullptr, array_of_datatypes);
@@ -159,8 +149,7 @@ int type_get_contents_c(MPI_Datatype handle, MPI_Count max_integers, MPI_Count m
                         MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[],
                         MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
                         MPI_Datatype array_of_datatypes[]) {
-  Datatype* type = nullptr;
-  RMA_TRY(find_datatype(handle, type));
+  RMA_TRY_ASSIGN(type, find_datatype(handle));
   if (array_of_large_counts == nullptr && argument_counts(*type).large_counts != 0)
     return failure(MPI_ERR_ARG, "array_of_large_counts is null");
   const ArgumentCounts room = {.integers = max_integers,

@@ -7,7 +7,7 @@
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/windows/window.hpp"
-#include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -22,10 +22,10 @@ MPI_Aint predefined_in_fortran(int keyval, void* seen_by_c) {
 
 /// Looks an attribute up in an object that `find` finds. `get` is C's function, which knows the predefined
 /// ones.
-template <class Found, class Find, class Get, class Handle>
-int get_attribute(Find find, Get get, Handle handle, int keyval, MPI_Aint* value, int* flag) {
-  Found* found = nullptr;
-  RMA_TRY(find(handle, found));
+template <class Owner, class Get, class Handle>
+int get_attribute(Found<Owner> (&find)(Handle), Get get, Handle handle, int keyval, MPI_Aint* value,
+                  int* flag) {
+  RMA_TRY_ASSIGN(found, find(handle));
   if (!is_predefined_key(keyval)) return found->attributes.get_in_fortran(keyval, value, flag);
   void* seen_by_c = nullptr;
   const int code = get(handle, keyval, &seen_by_c, flag);
@@ -41,7 +41,7 @@ using namespace rma::mpi;
 extern "C" {
 // NOLINTBEGIN(bugprone-macro-parentheses): types are no expressions
 
-#define RMA_MPI_FORTRAN_ATTRIBUTES(kind, Kind, Handle, Found, find, owner)                                  \
+#define RMA_MPI_FORTRAN_ATTRIBUTES(kind, Kind, Handle, find, owner)                                         \
   int rma_mpi_fortran_##kind##_create_keyval(AnyFunction copy, AnyFunction remove, int* keyval,             \
                                              MPI_Aint extra, KeyLanguage language) {                        \
     return invoke<WhileRunning>("MPI_" #Kind "_create_keyval", NoOwner{},                                   \
@@ -49,19 +49,18 @@ extern "C" {
   }                                                                                                         \
   int rma_mpi_fortran_##kind##_set_attr(Handle object, int keyval, const AttributeValue& value) {           \
     return invoke<WhileRunning>("MPI_" #Kind "_set_attr", owner, [&] {                                      \
-      Found* found = nullptr;                                                                               \
-      RMA_TRY(find(object, found));                                                                         \
+      RMA_TRY_ASSIGN(found, find(object));                                                                  \
       return found->attributes.set(object, keyval, value);                                                  \
     });                                                                                                     \
   }                                                                                                         \
   int rma_mpi_fortran_##kind##_get_attr(Handle object, int keyval, MPI_Aint* value, int* flag) {            \
     return invoke<WhileRunning>("MPI_" #Kind "_get_attr", owner, [&] {                                      \
-      return get_attribute<Found>(find, kind##_get_attr, object, keyval, value, flag);                      \
+      return get_attribute(find, kind##_get_attr, object, keyval, value, flag);                             \
     });                                                                                                     \
   }
-RMA_MPI_FORTRAN_ATTRIBUTES(comm, Comm, MPI_Comm, Communicator, find_communicator, object)
-RMA_MPI_FORTRAN_ATTRIBUTES(win, Win, MPI_Win, Window, find_window, object)
-RMA_MPI_FORTRAN_ATTRIBUTES(type, Type, MPI_Datatype, Datatype, find_datatype, NoOwner{})
+RMA_MPI_FORTRAN_ATTRIBUTES(comm, Comm, MPI_Comm, find_communicator, object)
+RMA_MPI_FORTRAN_ATTRIBUTES(win, Win, MPI_Win, find_window, object)
+RMA_MPI_FORTRAN_ATTRIBUTES(type, Type, MPI_Datatype, find_datatype, NoOwner{})
 #undef RMA_MPI_FORTRAN_ATTRIBUTES
 
 // NOLINTEND(bugprone-macro-parentheses)

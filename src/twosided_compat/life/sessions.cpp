@@ -18,6 +18,7 @@
 #include "twosided_compat/objects/info.hpp"
 #include "twosided_compat/objects/session.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -49,7 +50,6 @@ bool is_handler(MPI_Errhandler handler) {
 
 // Every level of thread support costs the same here, so a session has the level that it asks for.
 int session_init(MPI_Info info_handle, MPI_Errhandler handler, MPI_Session* made) {
-  if (made == nullptr) return failure(MPI_ERR_ARG, "session is null");
   RMA_TRY(check_hints(info_handle));
   if (!is_handler(handler)) return failure(MPI_ERR_ERRHANDLER, "the error handler is null or was freed");
   std::string level = kLevels.back();
@@ -64,9 +64,7 @@ int session_init(MPI_Info info_handle, MPI_Errhandler handler, MPI_Session* made
 }
 
 int session_finalize(MPI_Session* handle) {
-  if (handle == nullptr) return failure(MPI_ERR_ARG, "session is null");
-  Session* session = nullptr;
-  RMA_TRY(find_session(*handle, session));
+  RMA_TRY_ASSIGN(session, find_session(*handle));
   detach_buffers_of_session(session->number());
   RMA_TRY(leave_job());
   delete session;
@@ -75,9 +73,7 @@ int session_finalize(MPI_Session* handle) {
 }
 
 int session_get_info(MPI_Session handle, MPI_Info* used) {
-  Session* session = nullptr;
-  RMA_TRY(find_session(handle, session));
-  if (used == nullptr) return failure(MPI_ERR_ARG, "info_used is null");
+  RMA_TRY_ASSIGN(session, find_session(handle));
   auto* const info = new Info;
   info->set(kThreadLevel, session->thread_level());
   *used = info->handle<MPI_Info>();
@@ -85,21 +81,18 @@ int session_get_info(MPI_Session handle, MPI_Info* used) {
 }
 
 int session_get_num_psets(MPI_Session handle, MPI_Info /*info*/, int* count) {
-  Session* session = nullptr;
-  RMA_TRY(find_session(handle, session));
-  if (count == nullptr) return failure(MPI_ERR_ARG, "npset_names is null");
+  RMA_TRY(find_session(handle).failure());
   *count = static_cast<int>(kProcessSets.size());
   return MPI_SUCCESS;
 }
 
 // A program that does not know the length passes 0 first, and gets the room that it needs.
 int session_get_nth_pset(MPI_Session handle, MPI_Info /*info*/, int n, int* length, char* name) {
-  Session* session = nullptr;
-  RMA_TRY(find_session(handle, session));
+  RMA_TRY(find_session(handle).failure());
   if (n < 0 || n >= static_cast<int>(kProcessSets.size()))
     return failure(MPI_ERR_ARG, fmt::format("there is no process set {}", n));
-  if (length == nullptr || *length < 0 || (*length > 0 && name == nullptr))
-    return failure(MPI_ERR_ARG, "pset_len or pset_name is null, or the length is negative");
+  if (*length < 0 || (*length > 0 && name == nullptr))
+    return failure(MPI_ERR_ARG, "pset_name is null, or the length is negative");
   const std::string set = kProcessSets[static_cast<std::size_t>(n)];
   if (*length > 0) {
     const std::size_t copied = std::min(set.size(), static_cast<std::size_t>(*length) - 1);
@@ -111,11 +104,9 @@ int session_get_nth_pset(MPI_Session handle, MPI_Info /*info*/, int n, int* leng
 }
 
 int session_get_pset_info(MPI_Session handle, const char* name, MPI_Info* made) {
-  Session* session = nullptr;
+  RMA_TRY(find_session(handle).failure());
   const char* set = nullptr;
-  RMA_TRY(find_session(handle, session));
   RMA_TRY(find_process_set(name, set));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "info is null");
   auto* const info = new Info;
   info->set("mpi_size", std::to_string(set == kWorldSet ? rma_size() : 1));
   *made = info->handle<MPI_Info>();
@@ -123,10 +114,8 @@ int session_get_pset_info(MPI_Session handle, const char* name, MPI_Info* made) 
 }
 
 int group_from_session_pset(MPI_Session handle, const char* name, MPI_Group* made) {
-  Session* session = nullptr;
   const char* set = nullptr;
-  RMA_TRY(find_session(handle, session));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
+  RMA_TRY_ASSIGN(session, find_session(handle));
   *made = MPI_GROUP_NULL;
   RMA_TRY(find_process_set(name, set));
   std::vector<int> world = {rma_rank()};

@@ -13,6 +13,7 @@
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/errors.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -65,7 +66,7 @@ std::optional<Key> key_of(int keyval) {
   const auto place = static_cast<std::size_t>(keyval - kFirstKey);
   if (keyval < kFirstKey || place >= table.all.size()) return std::nullopt;
   const Key& key = table.all[place];
-  return key.uses != 0 && key.kind == KindOf<Handle>::kValue ? std::optional(key) : std::nullopt;
+  return key.uses != 0 && key.kind == kind_of(Handle{}) ? std::optional(key) : std::nullopt;
 }
 
 int number_of(MPI_Comm comm) { return comm_toint(comm); }
@@ -242,7 +243,7 @@ int create_key(AnyFunction copy, AnyFunction remove, int* keyval, MPI_Aint extra
   if (keyval == nullptr) return failure(MPI_ERR_ARG, "the place of the key is null");
   Keys& table = keys();
   const std::lock_guard guard(table.lock);
-  const Key key = {.kind = KindOf<Handle>::kValue,
+  const Key key = {.kind = kind_of(Handle{}),
                    .copy = copy,
                    .remove = remove,
                    .extra = reinterpret_cast<void*>(extra),

@@ -6,7 +6,8 @@
 #include <variant>
 
 #include "mpi.h"
-#include "util/try.hpp"
+#include "twosided_compat/objects/found.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 
@@ -133,15 +134,13 @@ template <class Handle>
 
 /// Set and delete an attribute of the object that `find` finds.
 template <class Handle, class Owner>
-[[nodiscard]] int set_attribute(int (&find)(Handle, Owner*&), Handle handle, int keyval, void* value) {
-  Owner* object = nullptr;
-  RMA_TRY(find(handle, object));
+[[nodiscard]] int set_attribute(Found<Owner> (&find)(Handle), Handle handle, int keyval, void* value) {
+  RMA_TRY_ASSIGN(object, find(handle));
   return object->attributes.set(handle, keyval, value);
 }
 template <class Handle, class Owner>
-[[nodiscard]] int delete_attribute(int (&find)(Handle, Owner*&), Handle handle, int keyval) {
-  Owner* object = nullptr;
-  RMA_TRY(find(handle, object));
+[[nodiscard]] int delete_attribute(Found<Owner> (&find)(Handle), Handle handle, int keyval) {
+  RMA_TRY_ASSIGN(object, find(handle));
   return object->attributes.remove(handle, keyval);
 }
 

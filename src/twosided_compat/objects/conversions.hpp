@@ -24,7 +24,7 @@ Handle handle_of(int number, Handle null) {
     return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(number));
   }
   const Object* const object = Object::from_number(number);
-  return object != nullptr && object->kind() == KindOf<Handle>::kValue ? object->handle<Handle>() : null;
+  return object != nullptr && object->kind() == kind_of(Handle{}) ? object->handle<Handle>() : null;
 }
 
 }  // namespace rma::mpi

@@ -23,53 +23,18 @@ enum class Kind : std::uint32_t {
   kDatatype,
 };
 
-/// The kind of the objects behind a type of handle.
-template <class Handle>
-struct KindOf;
-template <>
-struct KindOf<MPI_Comm> {
-  static constexpr Kind kValue = Kind::kComm;
-};
-template <>
-struct KindOf<MPI_Group> {
-  static constexpr Kind kValue = Kind::kGroup;
-};
-template <>
-struct KindOf<MPI_Win> {
-  static constexpr Kind kValue = Kind::kWin;
-};
-template <>
-struct KindOf<MPI_File> {
-  static constexpr Kind kValue = Kind::kFile;
-};
-template <>
-struct KindOf<MPI_Session> {
-  static constexpr Kind kValue = Kind::kSession;
-};
-template <>
-struct KindOf<MPI_Message> {
-  static constexpr Kind kValue = Kind::kMessage;
-};
-template <>
-struct KindOf<MPI_Info> {
-  static constexpr Kind kValue = Kind::kInfo;
-};
-template <>
-struct KindOf<MPI_Errhandler> {
-  static constexpr Kind kValue = Kind::kErrhandler;
-};
-template <>
-struct KindOf<MPI_Request> {
-  static constexpr Kind kValue = Kind::kRequest;
-};
-template <>
-struct KindOf<MPI_Op> {
-  static constexpr Kind kValue = Kind::kOp;
-};
-template <>
-struct KindOf<MPI_Datatype> {
-  static constexpr Kind kValue = Kind::kDatatype;
-};
+/// Returns the kind of the objects behind a type of handle.
+[[nodiscard]] constexpr Kind kind_of(MPI_Comm /*handle*/) { return Kind::kComm; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Group /*handle*/) { return Kind::kGroup; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Win /*handle*/) { return Kind::kWin; }
+[[nodiscard]] constexpr Kind kind_of(MPI_File /*handle*/) { return Kind::kFile; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Session /*handle*/) { return Kind::kSession; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Message /*handle*/) { return Kind::kMessage; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Info /*handle*/) { return Kind::kInfo; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Errhandler /*handle*/) { return Kind::kErrhandler; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Request /*handle*/) { return Kind::kRequest; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Op /*handle*/) { return Kind::kOp; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Datatype /*handle*/) { return Kind::kDatatype; }
 
 /// Handles below this number are predefined. The zero page ends there, so no object has such an address.
 inline constexpr std::uintptr_t kPredefinedEnd = 0x1000;
@@ -164,7 +129,7 @@ template <class T, class Handle>
   } else {
     object = reinterpret_cast<Object*>(handle);
   }
-  return object != nullptr && object->kind() == KindOf<Handle>::kValue ? static_cast<T*>(object) : nullptr;
+  return object != nullptr && object->kind() == kind_of(Handle{}) ? static_cast<T*>(object) : nullptr;
 }
 
 }  // namespace rma::mpi

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "mpi.h"
-#include "twosided_compat/objects/errors.hpp"
+#include "twosided_compat/objects/found.hpp"
 #include "twosided_compat/objects/object.hpp"
 
 namespace rma::mpi {
@@ -31,11 +31,12 @@ class Session : public ErrorHandlerOwner {
   const std::uint64_t number_ = next_number();
 };
 
-/// Finds the session of a handle. Returns MPI_SUCCESS or MPI_ERR_SESSION.
+/// Finds the session of a handle. MPI_ERR_SESSION.
+[[nodiscard]] inline Found<Session> find_session(MPI_Session handle) {
+  return find_or_fail<Session>(handle, MPI_ERR_SESSION, "the session is null or was finalized");
+}
 [[nodiscard]] inline int find_session(MPI_Session handle, Session*& session) {
-  session = find<Session>(handle);
-  if (session == nullptr) return failure(MPI_ERR_SESSION, "the session is null or was finalized");
-  return MPI_SUCCESS;
+  return find_session(handle).store(session);
 }
 
 }  // namespace rma::mpi

@@ -27,7 +27,6 @@ int op_create_c(MPI_User_function_c* user_fn, int commute, MPI_Op* op) {
 }
 
 int op_free(MPI_Op* op) {
-  if (op == nullptr) return failure(MPI_ERR_ARG, "op is null");
   if (is_predefined_operator(*op)) return failure(MPI_ERR_OP, "a predefined operator cannot be freed");
   auto* const found = find<Operator>(*op);
   if (found == nullptr) return no_operator();
@@ -37,7 +36,6 @@ int op_free(MPI_Op* op) {
 }
 
 int op_commutative(MPI_Op op, int* commute) {
-  if (commute == nullptr) return failure(MPI_ERR_ARG, "commute is null");
   if (is_predefined_operator(op)) {
     // Of two replacements the later one counts.
     *commute = op != MPI_REPLACE ? 1 : 0;

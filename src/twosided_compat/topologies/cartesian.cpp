@@ -10,6 +10,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/topologies/topology.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 
@@ -62,49 +63,38 @@ Cartesian grid_of(int count, const int* dims, const int* periods) {
 
 int cart_create(MPI_Comm handle, int count, const int dims[], const int periods[], int /*reorder*/,
                 MPI_Comm* made) {
-  Communicator* comm = nullptr;
   int size = 0;
-  RMA_TRY(find_intracommunicator(handle, comm));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "comm_cart is null");
+  RMA_TRY_ASSIGN(comm, find_intracommunicator(handle));
   RMA_TRY(check_grid(count, dims, periods, comm->size(), size));
   return make_with_topology(*comm, size, grid_of(count, dims, periods), made);
 }
 
 // The rank that cart_create() gives the process.
 int cart_map(MPI_Comm handle, int count, const int dims[], const int periods[], int* rank) {
-  Communicator* comm = nullptr;
   int size = 0;
-  RMA_TRY(find_intracommunicator(handle, comm));
-  if (rank == nullptr) return failure(MPI_ERR_ARG, "newrank is null");
+  RMA_TRY_ASSIGN(comm, find_intracommunicator(handle));
   RMA_TRY(check_grid(count, dims, periods, comm->size(), size));
   *rank = comm->rank() < size ? comm->rank() : MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
 
 int cartdim_get(MPI_Comm handle, int* count) {
-  Communicator* comm = nullptr;
-  const Cartesian* grid = nullptr;
-  RMA_TRY(find_topology(handle, comm, grid));
-  if (count == nullptr) return failure(MPI_ERR_ARG, "ndims is null");
+  RMA_TRY_ASSIGN(grid, find_topology<Cartesian>(handle));
   *count = static_cast<int>(grid->dims.size());
   return MPI_SUCCESS;
 }
 
 int cart_get(MPI_Comm handle, int room, int dims[], int periods[], int coords[]) {
-  Communicator* comm = nullptr;
-  const Cartesian* grid = nullptr;
-  RMA_TRY(find_topology(handle, comm, grid));
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
+  RMA_TRY_ASSIGN(grid, find_topology<Cartesian>(*comm));
   RMA_TRY(copy_out(grid->dims, room, dims));
   RMA_TRY(copy_out(grid->periods, room, periods));
   return copy_out(grid->coordinates(comm->rank()), room, coords);
 }
 
 int cart_rank(MPI_Comm handle, const int coords[], int* rank) {
-  Communicator* comm = nullptr;
-  const Cartesian* grid = nullptr;
-  RMA_TRY(find_topology(handle, comm, grid));
-  if (rank == nullptr || (coords == nullptr && !grid->dims.empty()))
-    return failure(MPI_ERR_ARG, "coords or rank is null");
+  RMA_TRY_ASSIGN(grid, find_topology<Cartesian>(handle));
+  if (coords == nullptr && !grid->dims.empty()) return failure(MPI_ERR_ARG, "coords is null");
   const int found = grid->rank_at({coords, coords + grid->dims.size()});
   if (found == MPI_PROC_NULL)
     return failure(MPI_ERR_ARG, "a coordinate lies outside the grid, in a dimension that is not periodic");
@@ -113,19 +103,15 @@ int cart_rank(MPI_Comm handle, const int coords[], int* rank) {
 }
 
 int cart_coords(MPI_Comm handle, int rank, int room, int coords[]) {
-  Communicator* comm = nullptr;
-  const Cartesian* grid = nullptr;
-  RMA_TRY(find_topology(handle, comm, grid));
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
+  RMA_TRY_ASSIGN(grid, find_topology<Cartesian>(*comm));
   RMA_TRY(check_member(*comm, rank));
   return copy_out(grid->coordinates(rank), room, coords);
 }
 
 int cart_shift(MPI_Comm handle, int direction, int displacement, int* source, int* destination) {
-  Communicator* comm = nullptr;
-  const Cartesian* grid = nullptr;
-  RMA_TRY(find_topology(handle, comm, grid));
-  if (source == nullptr || destination == nullptr)
-    return failure(MPI_ERR_ARG, "rank_source or rank_dest is null");
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
+  RMA_TRY_ASSIGN(grid, find_topology<Cartesian>(*comm));
   const auto count = static_cast<int>(grid->dims.size());
   if (direction < 0 || direction >= count)
     return failure(MPI_ERR_DIMS, fmt::format("direction {} of a grid of {} dimensions", direction, count));
@@ -138,11 +124,9 @@ int cart_shift(MPI_Comm handle, int direction, int displacement, int* source, in
 
 // Every process knows who is in its part of the grid, so the members only agree on a context.
 int cart_sub(MPI_Comm handle, const int remain[], MPI_Comm* made) {
-  Communicator* comm = nullptr;
-  const Cartesian* grid = nullptr;
-  RMA_TRY(find_topology(handle, comm, grid));
-  if (made == nullptr || (remain == nullptr && !grid->dims.empty()))
-    return failure(MPI_ERR_ARG, "remain_dims or newcomm is null");
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
+  RMA_TRY_ASSIGN(grid, find_topology<Cartesian>(*comm));
+  if (remain == nullptr && !grid->dims.empty()) return failure(MPI_ERR_ARG, "remain_dims is null");
   Cartesian part;
   std::vector<std::size_t> dropped;
   for (std::size_t i = 0; i < grid->dims.size(); ++i) {

@@ -11,6 +11,7 @@
 #include "twosided_compat/objects/info.hpp"
 #include "twosided_compat/topologies/topology.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -98,10 +99,8 @@ int exchange_edges(MPI_Comm comm, const std::vector<std::vector<Edge>>& to, std:
 int dist_graph_create_adjacent(MPI_Comm handle, int indegree, const int sources[], const int source_weights[],
                                int outdegree, const int destinations[], const int destination_weights[],
                                MPI_Info info, int /*reorder*/, MPI_Comm* made) {
-  Communicator* comm = nullptr;
   DistributedGraph graph;
-  RMA_TRY(find_intracommunicator(handle, comm));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "comm_dist_graph is null");
+  RMA_TRY_ASSIGN(comm, find_intracommunicator(handle));
   RMA_TRY(check_hints(info));
   RMA_TRY(find_neighbors_of(indegree, sources, source_weights, comm->size(), graph.sources,
                             graph.source_weights));
@@ -116,9 +115,7 @@ int dist_graph_create_adjacent(MPI_Comm handle, int indegree, const int sources[
 int dist_graph_create(MPI_Comm handle, int n, const int sources[], const int degrees[],
                       const int destinations[], const int weights[], MPI_Info info, int /*reorder*/,
                       MPI_Comm* made) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_intracommunicator(handle, comm));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "comm_dist_graph is null");
+  RMA_TRY_ASSIGN(comm, find_intracommunicator(handle));
   RMA_TRY(check_hints(info));
   std::vector<std::vector<Edge>> to(static_cast<std::size_t>(comm->size()));
   std::vector<Edge> edges;
@@ -140,11 +137,7 @@ int dist_graph_create(MPI_Comm handle, int n, const int sources[], const int deg
 }
 
 int dist_graph_neighbors_count(MPI_Comm handle, int* indegree, int* outdegree, int* weighted) {
-  Communicator* comm = nullptr;
-  const DistributedGraph* graph = nullptr;
-  RMA_TRY(find_topology(handle, comm, graph));
-  if (indegree == nullptr || outdegree == nullptr || weighted == nullptr)
-    return failure(MPI_ERR_ARG, "indegree, outdegree or weighted is null");
+  RMA_TRY_ASSIGN(graph, find_topology<DistributedGraph>(handle));
   *indegree = static_cast<int>(graph->sources.size());
   *outdegree = static_cast<int>(graph->destinations.size());
   *weighted = graph->weighted ? 1 : 0;
@@ -153,9 +146,7 @@ int dist_graph_neighbors_count(MPI_Comm handle, int* indegree, int* outdegree, i
 
 int dist_graph_neighbors(MPI_Comm handle, int in_room, int sources[], int source_weights[], int out_room,
                          int destinations[], int destination_weights[]) {
-  Communicator* comm = nullptr;
-  const DistributedGraph* graph = nullptr;
-  RMA_TRY(find_topology(handle, comm, graph));
+  RMA_TRY_ASSIGN(graph, find_topology<DistributedGraph>(handle));
   RMA_TRY(copy_out(graph->sources, in_room, sources));
   RMA_TRY(copy_out(graph->destinations, out_room, destinations));
   // A program that wants no weights passes MPI_UNWEIGHTED. A graph without weights changes no array.

@@ -7,6 +7,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/topologies/topology.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 
@@ -18,9 +19,7 @@ std::vector<int> Graph::neighbors(int rank) const {
 
 int graph_create(MPI_Comm handle, int nodes, const int index[], const int edges[], int /*reorder*/,
                  MPI_Comm* made) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_intracommunicator(handle, comm));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "comm_graph is null");
+  RMA_TRY_ASSIGN(comm, find_intracommunicator(handle));
   RMA_TRY(check_graph(nodes, index, edges, comm->size()));
   Graph graph;
   if (nodes != 0) graph = {.index = {index, index + nodes}, .edges = {edges, edges + index[nodes - 1]}};
@@ -29,28 +28,21 @@ int graph_create(MPI_Comm handle, int nodes, const int index[], const int edges[
 
 // The rank that graph_create() gives the process.
 int graph_map(MPI_Comm handle, int nodes, const int index[], const int edges[], int* rank) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_intracommunicator(handle, comm));
-  if (rank == nullptr) return failure(MPI_ERR_ARG, "newrank is null");
+  RMA_TRY_ASSIGN(comm, find_intracommunicator(handle));
   RMA_TRY(check_graph(nodes, index, edges, comm->size()));
   *rank = comm->rank() < nodes ? comm->rank() : MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
 
 int graphdims_get(MPI_Comm handle, int* nodes, int* edges) {
-  Communicator* comm = nullptr;
-  const Graph* graph = nullptr;
-  RMA_TRY(find_topology(handle, comm, graph));
-  if (nodes == nullptr || edges == nullptr) return failure(MPI_ERR_ARG, "nnodes or nedges is null");
+  RMA_TRY_ASSIGN(graph, find_topology<Graph>(handle));
   *nodes = static_cast<int>(graph->index.size());
   *edges = static_cast<int>(graph->edges.size());
   return MPI_SUCCESS;
 }
 
 int graph_get(MPI_Comm handle, int index_room, int edge_room, int index[], int edges[]) {
-  Communicator* comm = nullptr;
-  const Graph* graph = nullptr;
-  RMA_TRY(find_topology(handle, comm, graph));
+  RMA_TRY_ASSIGN(graph, find_topology<Graph>(handle));
   RMA_TRY(copy_out(graph->index, index_room, index));
   return copy_out(graph->edges, edge_room, edges);
 }
@@ -58,9 +50,8 @@ int graph_get(MPI_Comm handle, int index_room, int edge_room, int index[], int e
 namespace {
 
 int find_neighbors(MPI_Comm handle, int rank, std::vector<int>& neighbors) {
-  Communicator* comm = nullptr;
-  const Graph* graph = nullptr;
-  RMA_TRY(find_topology(handle, comm, graph));
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
+  RMA_TRY_ASSIGN(graph, find_topology<Graph>(*comm));
   if (rank < 0 || rank >= comm->size())
     return failure(MPI_ERR_RANK,
                    fmt::format("rank {} is not in a graph of {} processes", rank, comm->size()));
@@ -73,7 +64,6 @@ int find_neighbors(MPI_Comm handle, int rank, std::vector<int>& neighbors) {
 int graph_neighbors_count(MPI_Comm comm, int rank, int* count) {
   std::vector<int> neighbors;
   RMA_TRY(find_neighbors(comm, rank, neighbors));
-  if (count == nullptr) return failure(MPI_ERR_ARG, "nneighbors is null");
   *count = static_cast<int>(neighbors.size());
   return MPI_SUCCESS;
 }

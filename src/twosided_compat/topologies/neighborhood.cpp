@@ -32,7 +32,7 @@ Neighborhood Graph::neighborhood(int rank) const { return {neighbors(rank), neig
 Neighborhood DistributedGraph::neighborhood(int /*rank*/) const { return {sources, destinations, false}; }
 
 int find_neighborhood(MPI_Comm handle, Communicator*& comm, const Neighborhood*& all) {
-  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(find_communicator(handle).store(comm));
   if (comm->topology == nullptr) return failure(MPI_ERR_TOPOLOGY, "the communicator has no topology");
   all = &comm->topology->neighborhood;
   return MPI_SUCCESS;

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "twosided_compat/calls.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -65,9 +66,7 @@ int check_graph(int nodes, const int* index, const int* edges, int limit) {
 }
 
 int topo_test(MPI_Comm handle, int* status) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
-  if (status == nullptr) return failure(MPI_ERR_ARG, "status is null");
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   if (comm->topology == nullptr) {
     *status = MPI_UNDEFINED;
   } else if (std::holds_alternative<Cartesian>(comm->topology->shape)) {

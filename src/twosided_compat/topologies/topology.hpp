@@ -8,7 +8,7 @@
 #include "mpi.h"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/topologies/neighborhood.hpp"
-#include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 
@@ -59,13 +59,17 @@ struct Topology {
   const Neighborhood neighborhood;
 };
 
-/// Finds the communicator of a handle and its topology of one shape. MPI_ERR_COMM, MPI_ERR_TOPOLOGY.
+/// Finds the topology of one shape that a communicator has. MPI_ERR_TOPOLOGY, and MPI_ERR_COMM of a handle.
 template <class Shape>
-[[nodiscard]] int find_topology(MPI_Comm handle, Communicator*& comm, const Shape*& shape) {
-  RMA_TRY(find_communicator(handle, comm));
-  shape = comm->topology != nullptr ? std::get_if<Shape>(&comm->topology->shape) : nullptr;
+[[nodiscard]] Found<const Shape> find_topology(const Communicator& comm) {
+  const auto* shape = comm.topology != nullptr ? std::get_if<Shape>(&comm.topology->shape) : nullptr;
   if (shape == nullptr) return failure(MPI_ERR_TOPOLOGY, "the communicator has no topology of this kind");
-  return MPI_SUCCESS;
+  return shape;
+}
+template <class Shape>
+[[nodiscard]] Found<const Shape> find_topology(MPI_Comm handle) {
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
+  return find_topology<Shape>(*comm);
 }
 
 /// Makes the communicator of the first `size` members of `parent`, and gives it a topology. All members call

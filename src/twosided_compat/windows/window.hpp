@@ -14,6 +14,7 @@
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/objects/attributes.hpp"
 #include "twosided_compat/objects/errors.hpp"
+#include "twosided_compat/objects/found.hpp"
 #include "twosided_compat/objects/info.hpp"
 #include "twosided_compat/objects/places.hpp"
 #include "twosided_compat/windows/fair_lock.hpp"
@@ -209,13 +210,9 @@ class Window : public ErrorHandlerOwner {
   const ListedPlace<Window> listed_{*this};
 };
 
-/// Finds the window of a handle. Returns MPI_SUCCESS or MPI_ERR_WIN.
-[[nodiscard]] inline int find_window(MPI_Win handle, Window*& win) {
-  win = find<Window>(handle);
-  if (win != nullptr) [[likely]]
-    return MPI_SUCCESS;
-  static_cast<void>(failure(MPI_ERR_WIN, "the window is null or was freed"));
-  return MPI_ERR_WIN;  // a constant, so that clang's analyzer knows that the window is not used
+/// Finds the window of a handle. MPI_ERR_WIN.
+[[nodiscard]] inline Found<Window> find_window(MPI_Win handle) {
+  return find_or_fail<Window>(handle, MPI_ERR_WIN, "the window is null or was freed");
 }
 
 /// Returns the static data of this process that other interfaces share.

@@ -6,6 +6,7 @@
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/windows/window_accumulation.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -49,11 +50,9 @@ int check_size(const Buffer& buffer, const Buffer& target) {
 /// Performs an accumulate. `result` is null if it does not fetch.
 int accumulate_with(const Argument& origin, const Argument* result, int rank, MPI_Aint disp, MPI_Count count,
                     MPI_Datatype type, MPI_Op op, MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
-  Datatype* target_type = nullptr;
-  RMA_TRY(find_datatype(type, target_type));
+  RMA_TRY_ASSIGN(target_type, find_datatype(type));
   if (count < 0) return failure(MPI_ERR_COUNT, fmt::format("the target's count is {}", count));
   // Nothing is combined, so every operation fits. mpi4py sums 0 bytes.
   if (count == 0 && origin.count == 0 && (result == nullptr || result->count == 0)) return MPI_SUCCESS;

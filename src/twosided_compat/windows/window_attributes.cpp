@@ -6,6 +6,7 @@
 #include "twosided_compat/objects/object_names.hpp"
 #include "twosided_compat/windows/window.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -34,8 +35,7 @@ void* predefined_attribute(Window& win, int keyval, bool& found) {
 }  // namespace
 
 int win_get_attr(MPI_Win handle, int keyval, void* value, int* flag) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   if (value == nullptr || flag == nullptr) return failure(MPI_ERR_ARG, "attribute_val or flag is null");
   bool found = false;
   void* const predefined = predefined_attribute(*win, keyval, found);
@@ -46,8 +46,7 @@ int win_get_attr(MPI_Win handle, int keyval, void* value, int* flag) {
 }
 
 int win_set_name(MPI_Win handle, const char* name) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   if (name == nullptr) return failure(MPI_ERR_ARG, "win_name is null");
   win->name.assign(name, strnlen(name, MPI_MAX_OBJECT_NAME - 1));
   return MPI_SUCCESS;
@@ -55,31 +54,25 @@ int win_set_name(MPI_Win handle, const char* name) {
 
 int win_get_name(MPI_Win handle, char* name, int* length) {
   if (handle == MPI_WIN_NULL) return give_name("MPI_WIN_NULL", name, length);
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   return give_name(win->name, name, length);
 }
 
 int win_set_info(MPI_Win handle, MPI_Info info) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   RMA_TRY(check_hints(info));
   take_hints(*win, info);
   return MPI_SUCCESS;
 }
 
 int win_get_info(MPI_Win handle, MPI_Info* used) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
-  if (used == nullptr) return failure(MPI_ERR_ARG, "info_used is null");
+  RMA_TRY_ASSIGN(win, find_window(handle));
   *used = (new Info(win->hints))->handle<MPI_Info>();
   return MPI_SUCCESS;
 }
 
 int win_get_group(MPI_Win handle, MPI_Group* made) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "group is null");
+  RMA_TRY_ASSIGN(win, find_window(handle));
   *made = (new Group(win->members(), win->session()))->handle<MPI_Group>();
   return MPI_SUCCESS;
 }

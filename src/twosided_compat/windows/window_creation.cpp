@@ -11,6 +11,7 @@
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/windows/window.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -66,12 +67,12 @@ int give_up(Window& win, int code) {
 }
 
 /// Makes a window without memory, and its control blocks.
-int make_window(Communicator& comm, int flavor, MPI_Info info, Window*& win) {
+Found<Window> make_window(Communicator& comm, int flavor, MPI_Info info) {
   rma_team_t parent = nullptr;
   RMA_TRY(comm.find_team(parent));
   rma_team_t team = nullptr;
   RMA_TRY(checked(rma_team_split(parent, 0, comm.rank(), &team)));
-  win = new Window(comm, flavor, team);
+  auto* win = new Window(comm, flavor, team);
   take_hints(*win, info);
   std::vector<void*> controls(static_cast<std::size_t>(win->size()));
   void* mine = nullptr;
@@ -89,7 +90,7 @@ int make_window(Communicator& comm, int flavor, MPI_Info info, Window*& win) {
     part.rank = win->members()->world_rank(member);
     part.owner = part.rank;
   }
-  return MPI_SUCCESS;
+  return win;
 }
 
 /// Returns a world rank of the members that is on another host than this process, or -1.
@@ -180,13 +181,13 @@ int check_unit(MPI_Aint disp_unit) {
   return disp_unit > 0 ? MPI_SUCCESS : failure(MPI_ERR_DISP, fmt::format("disp_unit is {}", disp_unit));
 }
 
-int check_arguments(MPI_Comm handle, MPI_Info info, MPI_Aint size, MPI_Aint disp_unit, const MPI_Win* made,
-                    Communicator*& comm) {
-  RMA_TRY(find_intracommunicator(handle, comm));
+/// Finds the communicator of a new window, and checks the other arguments.
+Found<Communicator> check_arguments(MPI_Comm handle, MPI_Info info, MPI_Aint size, MPI_Aint disp_unit) {
+  RMA_TRY_ASSIGN(comm, find_intracommunicator(handle));
   RMA_TRY(check_hints(info));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "win is null");
   if (size < 0) return failure(MPI_ERR_SIZE, fmt::format("the size is {}", size));
-  return check_unit(disp_unit);
+  RMA_TRY(check_unit(disp_unit));
+  return comm;
 }
 
 /// The common part of MPI_Win_allocate and MPI_Win_allocate_shared. `allocate` gives the parts their memory.
@@ -194,8 +195,7 @@ template <class Allocate>
 int make_allocated(Communicator& comm, int flavor, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                    void* baseptr, MPI_Win* made, const Allocate& allocate) {
   if (baseptr == nullptr) return failure(MPI_ERR_ARG, "baseptr is null");
-  Window* win = nullptr;
-  RMA_TRY(make_window(comm, flavor, info, win));
+  RMA_TRY_ASSIGN(win, make_window(comm, flavor, info));
   const Offer offer = {.bytes = static_cast<std::uint64_t>(size),
                        .unit = static_cast<std::uint64_t>(disp_unit)};
   if (const int code = exchange(*win, offer); code != MPI_SUCCESS) return give_up(*win, code);
@@ -210,11 +210,9 @@ int make_allocated(Communicator& comm, int flavor, MPI_Aint size, MPI_Aint disp_
 }  // namespace
 
 int win_create(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm handle, MPI_Win* made) {
-  Communicator* comm = nullptr;
-  RMA_TRY(check_arguments(handle, info, size, disp_unit, made, comm));
+  RMA_TRY_ASSIGN(comm, check_arguments(handle, info, size, disp_unit));
   if (base == nullptr && size > 0) return failure(MPI_ERR_BASE, "base is null");
-  Window* win = nullptr;
-  RMA_TRY(make_window(*comm, MPI_WIN_FLAVOR_CREATE, info, win));
+  RMA_TRY_ASSIGN(win, make_window(*comm, MPI_WIN_FLAVOR_CREATE, info));
   Offer offer = {.base = reinterpret_cast<std::uintptr_t>(base),
                  .bytes = static_cast<std::uint64_t>(size),
                  .unit = static_cast<std::uint64_t>(disp_unit)};
@@ -237,15 +235,13 @@ int win_create(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI
 
 int win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm handle, void* baseptr,
                  MPI_Win* made) {
-  Communicator* comm = nullptr;
-  RMA_TRY(check_arguments(handle, info, size, disp_unit, made, comm));
+  RMA_TRY_ASSIGN(comm, check_arguments(handle, info, size, disp_unit));
   return make_allocated(*comm, MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, baseptr, made, allocate_parts);
 }
 
 int win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm handle, void* baseptr,
                         MPI_Win* made) {
-  Communicator* comm = nullptr;
-  RMA_TRY(check_arguments(handle, info, size, disp_unit, made, comm));
+  RMA_TRY_ASSIGN(comm, check_arguments(handle, info, size, disp_unit));
   // If the members have several hosts, each of them finds one that is not on its own.
   if (const int rank = find_rank_elsewhere(*comm->members()); rank >= 0)
     return failure(MPI_ERR_RMA_SHARED, fmt::format("world rank {} does not share this host's memory", rank));
@@ -256,10 +252,8 @@ int win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Co
 }
 
 int win_create_dynamic(MPI_Info info, MPI_Comm handle, MPI_Win* made) {
-  Communicator* comm = nullptr;
-  RMA_TRY(check_arguments(handle, info, 0, 1, made, comm));
-  Window* win = nullptr;
-  RMA_TRY(make_window(*comm, MPI_WIN_FLAVOR_DYNAMIC, info, win));
+  RMA_TRY_ASSIGN(comm, check_arguments(handle, info, 0, 1));
+  RMA_TRY_ASSIGN(win, make_window(*comm, MPI_WIN_FLAVOR_DYNAMIC, info));
   // Each address decides whether it is a word's.
   const Offer offer = {
       .bytes = std::numeric_limits<std::uintptr_t>::max(), .has_words = 0, .data = own_shared_data()};
@@ -270,9 +264,7 @@ int win_create_dynamic(MPI_Info info, MPI_Comm handle, MPI_Win* made) {
 }
 
 int win_free(MPI_Win* handle) {
-  if (handle == nullptr) return failure(MPI_ERR_ARG, "win is null");
-  Window* win = nullptr;
-  RMA_TRY(find_window(*handle, win));
+  RMA_TRY_ASSIGN(win, find_window(*handle));
   const Epoch epoch = win->epoch.load(std::memory_order_relaxed);
   if (win->locks != 0 || win->active_target.started || win->active_target.posted ||
       (epoch != Epoch::kNone && epoch != Epoch::kFence))

@@ -14,6 +14,7 @@
 #include "twosided_compat/windows/window.hpp"
 #include "twosided_compat/windows/window_waiting.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -25,8 +26,7 @@ int check_assertion(int assertion, int allowed) {
 
 /// Finds the members of a window that a group consists of.
 int find_members(const Window& win, MPI_Group handle, std::vector<int>& members) {
-  const Group* group = nullptr;
-  RMA_TRY(find_group(handle, group));
+  RMA_TRY_ASSIGN(group, find_group(handle));
   members.clear();
   for (const int rank : group->members->world_ranks()) {
     const int member = win.members()->rank_of(rank);
@@ -84,8 +84,7 @@ int check_posted(const Window& win) {
 }  // namespace
 
 int win_fence(int assertion, MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   constexpr int kAllowed = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
   RMA_TRY(check_assertion(assertion, kAllowed));
   {
@@ -103,8 +102,7 @@ int win_fence(int assertion, MPI_Win handle) {
 }
 
 int win_start(MPI_Group group, int assertion, MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   RMA_TRY(check_assertion(assertion, MPI_MODE_NOCHECK));
   {
     const std::lock_guard guard(win->epochs);
@@ -128,8 +126,7 @@ int win_start(MPI_Group group, int assertion, MPI_Win handle) {
 }
 
 int win_complete(MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   const std::lock_guard guard(win->epochs);
   if (!win->active_target.started) return failure(MPI_ERR_RMA_SYNC, "MPI_Win_start was not called");
   int code = MPI_SUCCESS;
@@ -148,8 +145,7 @@ int win_complete(MPI_Win handle) {
 }
 
 int win_post(MPI_Group group, int assertion, MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   constexpr int kAllowed = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
   RMA_TRY(check_assertion(assertion, kAllowed));
   const std::lock_guard guard(win->epochs);
@@ -168,8 +164,7 @@ int win_post(MPI_Group group, int assertion, MPI_Win handle) {
 }
 
 int win_wait(MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   RMA_TRY(check_posted(*win));
   // Without the lock: another thread may start and complete accesses meanwhile.
   int code = MPI_SUCCESS;
@@ -185,9 +180,7 @@ int win_wait(MPI_Win handle) {
 }
 
 int win_test(MPI_Win handle, int* flag) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
-  if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
+  RMA_TRY_ASSIGN(win, find_window(handle));
   RMA_TRY(check_posted(*win));
   *flag = 0;
   for (const int origin : win->active_target.origins) {

@@ -20,6 +20,7 @@
 #include "twosided_compat/windows/window.hpp"
 #include "twosided_compat/windows/window_waiting.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -95,16 +96,14 @@ int check_passive(Window& win, int rank) {
 }
 
 int flush(MPI_Win handle, int rank) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   RMA_TRY(check_passive(*win, rank));
   return flush_part(win->part(rank));
 }
 
 int flush_all(MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   const std::lock_guard guard(win->epochs);
   if (!all_locked(*win) && win->locks == 0) return failure(MPI_ERR_RMA_SYNC, "no rank is locked");
   return checked(rma_fence_all());
@@ -113,8 +112,7 @@ int flush_all(MPI_Win handle) {
 }  // namespace
 
 int win_lock(int lock_type, int rank, int assertion, MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   if (lock_type != MPI_LOCK_EXCLUSIVE && lock_type != MPI_LOCK_SHARED)
     return failure(MPI_ERR_LOCKTYPE, fmt::format("{} is no type of lock", lock_type));
   RMA_TRY(check_assertion(assertion));
@@ -145,8 +143,7 @@ int win_lock(int lock_type, int rank, int assertion, MPI_Win handle) {
 }
 
 int win_unlock(int rank, MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   RMA_TRY(check_member(*win, rank));
   WindowPart& part = win->part(rank);
@@ -166,8 +163,7 @@ int win_unlock(int rank, MPI_Win handle) {
 }
 
 int win_lock_all(int assertion, MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   RMA_TRY(check_assertion(assertion));
   const bool checks = (assertion & MPI_MODE_NOCHECK) == 0;
   const std::lock_guard guard(win->epochs);
@@ -187,8 +183,7 @@ int win_lock_all(int assertion, MPI_Win handle) {
 }
 
 int win_unlock_all(MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   const std::lock_guard guard(win->epochs);
   if (!all_locked(*win)) return failure(MPI_ERR_RMA_SYNC, "MPI_Win_lock_all was not called");
   const bool counted = win->epoch.load(std::memory_order_relaxed) == Epoch::kLockAll;
@@ -212,8 +207,7 @@ int win_flush_all(MPI_Win win) { return flush_all(win); }
 int win_flush_local_all(MPI_Win win) { return flush_all(win); }
 
 int win_sync(MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY(find_window(handle).failure());
   // The window has one copy of its memory. The barrier orders the program's own loads and stores.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return MPI_SUCCESS;

@@ -5,14 +5,15 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/windows/window.hpp"
-#include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
 
-int find_dynamic(MPI_Win handle, Window*& win) {
-  RMA_TRY(find_window(handle, win));
-  return win->is_dynamic() ? MPI_SUCCESS : failure(MPI_ERR_RMA_FLAVOR, "the window is not dynamic");
+Found<Window> find_dynamic(MPI_Win handle) {
+  RMA_TRY_ASSIGN(win, find_window(handle));
+  if (!win->is_dynamic()) return failure(MPI_ERR_RMA_FLAVOR, "the window is not dynamic");
+  return win;
 }
 
 /// Returns the member that MPI_Win_shared_query with MPI_PROC_NULL means: the first with memory, or member 0.
@@ -26,8 +27,7 @@ int first_with_memory(Window& win) {
 }  // namespace
 
 int win_attach(MPI_Win handle, void* base, MPI_Aint size) {
-  Window* win = nullptr;
-  RMA_TRY(find_dynamic(handle, win));
+  RMA_TRY_ASSIGN(win, find_dynamic(handle));
   if (size < 0) return failure(MPI_ERR_SIZE, fmt::format("the size is {}", size));
   if (base == nullptr) return size == 0 ? MPI_SUCCESS : failure(MPI_ERR_BASE, "base is null");
   const std::lock_guard guard(win->own.attaching);
@@ -46,8 +46,7 @@ int win_attach(MPI_Win handle, void* base, MPI_Aint size) {
 }
 
 int win_detach(MPI_Win handle, const void* base) {
-  Window* win = nullptr;
-  RMA_TRY(find_dynamic(handle, win));
+  RMA_TRY_ASSIGN(win, find_dynamic(handle));
   if (base == nullptr) return MPI_SUCCESS;
   const std::lock_guard guard(win->own.attaching);
   const auto found = win->own.attached.find(reinterpret_cast<std::uintptr_t>(base));
@@ -59,10 +58,8 @@ int win_detach(MPI_Win handle, const void* base) {
 }
 
 int win_shared_query(MPI_Win handle, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
-  if (size == nullptr || disp_unit == nullptr || baseptr == nullptr)
-    return failure(MPI_ERR_ARG, "size, disp_unit or baseptr is null");
+  RMA_TRY_ASSIGN(win, find_window(handle));
+  if (baseptr == nullptr) return failure(MPI_ERR_ARG, "baseptr is null");
   if (win->is_dynamic()) return failure(MPI_ERR_RMA_FLAVOR, "the window is dynamic");
   if (rank != MPI_PROC_NULL && (rank < 0 || rank >= win->size()))
     return failure(MPI_ERR_RANK, fmt::format("the rank is {} of {}", rank, win->size()));

@@ -10,15 +10,16 @@
 #include "twosided_compat/windows/window_words.hpp"
 #include "util/range_check.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
 
 /// Finds a predefined type. MPI_ERR_TYPE.
-int find_element(MPI_Datatype handle, Datatype*& type) {
-  RMA_TRY(find_datatype(handle, type));
-  return type->predefined() != nullptr ? MPI_SUCCESS
-                                       : failure(MPI_ERR_TYPE, "the datatype is not a predefined one");
+Found<Datatype> find_element(MPI_Datatype handle) {
+  RMA_TRY_ASSIGN(type, find_datatype(handle));
+  if (type->predefined() == nullptr) return failure(MPI_ERR_TYPE, "the datatype is not a predefined one");
+  return type;
 }
 
 /// Returns whether MPI_Compare_and_swap is defined for a type.
@@ -66,10 +67,8 @@ int check_operands(const void* origin, const void* result, bool reads) {
 /// MPI_Fetch_and_op in all cases.
 int fetch_and_op_any(const void* origin, void* result, MPI_Datatype datatype, int rank, MPI_Aint disp,
                      MPI_Op op, MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
-  Datatype* type = nullptr;
-  RMA_TRY(find_element(datatype, type));
+  RMA_TRY_ASSIGN(win, find_window(handle));
+  RMA_TRY_ASSIGN(type, find_element(datatype));
   Accumulation accumulation;
   accumulation.op = bits(op);
   accumulation.element = type;
@@ -113,10 +112,8 @@ int fetch_and_op(const void* origin, void* result, MPI_Datatype datatype, int ra
 
 int compare_and_swap(const void* origin, const void* compare, void* result, MPI_Datatype datatype, int rank,
                      MPI_Aint disp, MPI_Win handle) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
-  Datatype* type = nullptr;
-  RMA_TRY(find_element(datatype, type));
+  RMA_TRY_ASSIGN(win, find_window(handle));
+  RMA_TRY_ASSIGN(type, find_element(datatype));
   if (!is_comparable(*type->predefined()))
     return failure(MPI_ERR_TYPE, fmt::format("{} cannot be compared and swapped", type->predefined()->name));
   RMA_TRY(check_operands(origin, result, true));

@@ -9,6 +9,7 @@
 #include "util/copy_word.hpp"
 #include "util/range_check.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -54,8 +55,7 @@ struct UsualCase {
 /// Moves data in all cases. `request` is null if the epoch completes the operation.
 int move(Direction direction, const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank,
          MPI_Aint disp, MPI_Count count, MPI_Datatype type, MPI_Win handle, rma_request_t* request) {
-  Window* win = nullptr;
-  RMA_TRY(find_window(handle, win));
+  RMA_TRY_ASSIGN(win, find_window(handle));
   Buffer local;
   RMA_TRY(find_buffer(origin, origin_count, origin_type, local));
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
@@ -76,7 +76,6 @@ int move(Direction direction, const void* origin, MPI_Count origin_count, MPI_Da
 int move_with_request(Direction direction, const void* origin, MPI_Count origin_count,
                       MPI_Datatype origin_type, int rank, MPI_Aint disp, MPI_Count count, MPI_Datatype type,
                       MPI_Win handle, MPI_Request* made) {
-  if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
   rma_request_t pending = RMA_REQUEST_NULL;
   RMA_TRY(move(direction, origin, origin_count, origin_type, rank, disp, count, type, handle, &pending));
   if (pending == RMA_REQUEST_NULL || pending == RMA_REQUEST_COMPLETE) {
