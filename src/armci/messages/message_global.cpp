@@ -86,55 +86,29 @@ void armci_grp_clus_brdcst(void* buffer, int len, int first, int count, ARMCI_Gr
 void armci_msg_gop_scope(int scope, void* x, int n, char* op, int type) {
   gop(message_group(__func__), scope, x, n, op, type, __func__);
 }
-void armci_msg_igop(int* x, int n, char* op) {
-  gop(message_group(__func__), SCOPE_ALL, x, n, op, ARMCI_INT, __func__);
-}
-void armci_msg_lgop(long* x, int n, char* op) {
-  gop(message_group(__func__), SCOPE_ALL, x, n, op, ARMCI_LONG, __func__);
-}
-void armci_msg_llgop(long long* x, int n, char* op) {
-  gop(message_group(__func__), SCOPE_ALL, x, n, op, ARMCI_LONG_LONG, __func__);
-}
-void armci_msg_fgop(float* x, int n, char* op) {
-  gop(message_group(__func__), SCOPE_ALL, x, n, op, ARMCI_FLOAT, __func__);
-}
-void armci_msg_dgop(double* x, int n, char* op) {
-  gop(message_group(__func__), SCOPE_ALL, x, n, op, ARMCI_DOUBLE, __func__);
-}
+
+// NOLINTBEGIN(bugprone-macro-parentheses): types are no expressions
+// The global operations on arrays of one type: of all processes, of a group, and of those of this host.
+#define RMA_ARMCI_GOPS(letter, Type, type)                                           \
+  void armci_msg_##letter##gop(Type* x, int n, char* op) {                           \
+    gop(message_group(__func__), SCOPE_ALL, x, n, op, type, __func__);               \
+  }                                                                                  \
+  void armci_msg_group_##letter##gop(Type* x, int n, char* op, ARMCI_Group* group) { \
+    gop(message_group(group, __func__), SCOPE_ALL, x, n, op, type, __func__);        \
+  }                                                                                  \
+  void armci_msg_clus_##letter##gop(Type* x, int n, char* op) {                      \
+    gop(message_group(__func__), SCOPE_NODE, x, n, op, type, __func__);              \
+  }
+RMA_ARMCI_GOPS(i, int, ARMCI_INT)
+RMA_ARMCI_GOPS(l, long, ARMCI_LONG)
+RMA_ARMCI_GOPS(ll, long long, ARMCI_LONG_LONG)
+RMA_ARMCI_GOPS(f, float, ARMCI_FLOAT)
+RMA_ARMCI_GOPS(d, double, ARMCI_DOUBLE)
+#undef RMA_ARMCI_GOPS
+// NOLINTEND(bugprone-macro-parentheses)
 
 void armci_msg_group_gop_scope(int scope, void* x, int n, char* op, int type, ARMCI_Group* group) {
   gop(message_group(group, __func__), scope, x, n, op, type, __func__);
-}
-void armci_msg_group_igop(int* x, int n, char* op, ARMCI_Group* group) {
-  gop(message_group(group, __func__), SCOPE_ALL, x, n, op, ARMCI_INT, __func__);
-}
-void armci_msg_group_lgop(long* x, int n, char* op, ARMCI_Group* group) {
-  gop(message_group(group, __func__), SCOPE_ALL, x, n, op, ARMCI_LONG, __func__);
-}
-void armci_msg_group_llgop(long long* x, int n, char* op, ARMCI_Group* group) {
-  gop(message_group(group, __func__), SCOPE_ALL, x, n, op, ARMCI_LONG_LONG, __func__);
-}
-void armci_msg_group_fgop(float* x, int n, char* op, ARMCI_Group* group) {
-  gop(message_group(group, __func__), SCOPE_ALL, x, n, op, ARMCI_FLOAT, __func__);
-}
-void armci_msg_group_dgop(double* x, int n, char* op, ARMCI_Group* group) {
-  gop(message_group(group, __func__), SCOPE_ALL, x, n, op, ARMCI_DOUBLE, __func__);
-}
-
-void armci_msg_clus_igop(int* x, int n, char* op) {
-  gop(message_group(__func__), SCOPE_NODE, x, n, op, ARMCI_INT, __func__);
-}
-void armci_msg_clus_lgop(long* x, int n, char* op) {
-  gop(message_group(__func__), SCOPE_NODE, x, n, op, ARMCI_LONG, __func__);
-}
-void armci_msg_clus_llgop(long long* x, int n, char* op) {
-  gop(message_group(__func__), SCOPE_NODE, x, n, op, ARMCI_LONG_LONG, __func__);
-}
-void armci_msg_clus_fgop(float* x, int n, char* op) {
-  gop(message_group(__func__), SCOPE_NODE, x, n, op, ARMCI_FLOAT, __func__);
-}
-void armci_msg_clus_dgop(double* x, int n, char* op) {
-  gop(message_group(__func__), SCOPE_NODE, x, n, op, ARMCI_DOUBLE, __func__);
 }
 
 void armci_msg_reduce(void* x, int n, char* op, int type) {
