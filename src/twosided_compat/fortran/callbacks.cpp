@@ -79,9 +79,6 @@ using SessionErrors = ErrorHandler<MPI_Session, MPI_Session_errhandler_function>
 using WinErrors = ErrorHandler<MPI_Win, MPI_Win_errhandler_function>;
 
 }  // namespace
-}  // namespace rma::mpi_fortran
-
-using namespace rma::mpi_fortran;
 
 extern "C" {
 // NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them
@@ -109,3 +106,5 @@ RMA_MPI_CREATE_ERRHANDLER(win, Win);
 
 // NOLINTEND(readability-identifier-naming)
 }  // extern "C"
+
+}  // namespace rma::mpi_fortran

@@ -93,9 +93,6 @@ int extent_in_file(MPI_Datatype datatype, MPI_Aint* extent, void* state) {
 }
 
 }  // namespace
-}  // namespace rma::mpi_fortran
-
-using namespace rma::mpi_fortran;
 
 extern "C" {
 // NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them
@@ -133,3 +130,5 @@ RMA_MPI_FORTRAN_WEAK(mpi_register_datarep_);
 
 // NOLINTEND(readability-identifier-naming)
 }  // extern "C"
+
+}  // namespace rma::mpi_fortran

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "mpi.h"
@@ -56,45 +57,35 @@ MPI_Fint number_of(Handle h) {
   return Conversion<Handle>::to_int(h);
 }
 
-/// The place where a C function stores a new handle. The number is stored at the end of the call, unless the
-/// function has set nothing.
-template <class Handle>
-class HandleOut {
- public:
-  explicit HandleOut(MPI_Fint* number) : number_(number) {}
-  HandleOut(const HandleOut&) = delete;
-  HandleOut& operator=(const HandleOut&) = delete;
-  ~HandleOut() {
-    if (handle_ != nullptr) *number_ = number_of(handle_);
-  }
-  operator Handle*() {
-    return &handle_;
-  }  // NOLINT(google-explicit-constructor): an argument of the C function
+/// How a C function uses a handle that Fortran gives by its number: it reads it, or reads it and may make it
+/// null, but replaces it by no other; or it stores a new handle.
+enum class Use : std::uint8_t { kIn, kInOut, kOut };
 
- private:
-  MPI_Fint* number_;
-  Handle handle_ = nullptr;
-};
+/// Stores the number of a handle after the call, if the function may have changed it.
+template <Use use, class Handle>
+void store_number(Handle h, MPI_Fint* number) {
+  if (use == Use::kOut ? h != nullptr : use == Use::kInOut && is_predefined(h)) *number = number_of(h);
+}
 
-/// A handle that a C function reads and may make null. It replaces no handle by another, so only a null is
-/// stored.
-template <class Handle>
-class HandleInOut {
+/// A handle as an argument of a C function. The number is stored at the end of the call.
+template <class Handle, Use use>
+class HandleArgument {
  public:
-  explicit HandleInOut(MPI_Fint* number) : number_(number), handle_(handle<Handle>(*number)) {}
-  HandleInOut(const HandleInOut&) = delete;
-  HandleInOut& operator=(const HandleInOut&) = delete;
-  ~HandleInOut() {
-    if (is_predefined(handle_)) *number_ = number_of(handle_);
-  }
-  operator Handle*() {
-    return &handle_;
-  }  // NOLINT(google-explicit-constructor): an argument of the C function
+  explicit HandleArgument(MPI_Fint* number)
+      : number_(number), handle_(use == Use::kInOut ? handle<Handle>(*number) : nullptr) {}
+  HandleArgument(const HandleArgument&) = delete;
+  HandleArgument& operator=(const HandleArgument&) = delete;
+  ~HandleArgument() { store_number<use>(handle_, number_); }
+  operator Handle*() { return &handle_; }  // NOLINT(google-explicit-constructor): an argument
 
  private:
   MPI_Fint* number_;
   Handle handle_;
 };
+template <class Handle>
+using HandleOut = HandleArgument<Handle, Use::kOut>;
+template <class Handle>
+using HandleInOut = HandleArgument<Handle, Use::kInOut>;
 
 /// An array of handles, converted. Short ones need no allocation.
 template <class Handle>
@@ -118,56 +109,34 @@ class Handles {
   std::vector<Handle> many_;
 };
 
-/// An array of handles that a C function reads. The function keeps no pointer to it: an entry point's array
-/// ends with the call, also where the call begins a nonblocking operation.
-template <class Handle>
-class HandlesIn {
- public:
-  HandlesIn(const MPI_Fint* numbers, MPI_Count count) : handles_(count) { handles_.read(numbers); }
-  operator const Handle*() { return handles_.data(); }  // NOLINT(google-explicit-constructor): as above
+/// An array of handles as an argument of a C function. The function keeps no pointer to it: an entry point's
+/// array ends with the call, also where the call begins a nonblocking operation.
+template <class Handle, Use use>
+class HandlesArgument {
+  using Number = std::conditional_t<use == Use::kIn, const MPI_Fint, MPI_Fint>;
 
- private:
-  Handles<Handle> handles_;
-};
-
-/// An array of handles that a C function reads, and of which it may make some null.
-template <class Handle>
-class HandlesInOut {
  public:
-  HandlesInOut(MPI_Fint* numbers, MPI_Count count) : numbers_(numbers), handles_(count) {
-    handles_.read(numbers);
+  HandlesArgument(Number* numbers, MPI_Count count) : numbers_(numbers), handles_(count) {
+    if (use != Use::kOut) handles_.read(numbers);
   }
-  HandlesInOut(const HandlesInOut&) = delete;
-  HandlesInOut& operator=(const HandlesInOut&) = delete;
-  ~HandlesInOut() {
-    for (std::size_t i = 0; i < handles_.size(); ++i) {
-      if (is_predefined(handles_.data()[i])) numbers_[i] = number_of(handles_.data()[i]);
+  HandlesArgument(const HandlesArgument&) = delete;
+  HandlesArgument& operator=(const HandlesArgument&) = delete;
+  ~HandlesArgument() {
+    if constexpr (use != Use::kIn) {
+      for (std::size_t i = 0; i < handles_.size(); ++i) store_number<use>(handles_.data()[i], numbers_ + i);
     }
   }
-  operator Handle*() { return handles_.data(); }  // NOLINT(google-explicit-constructor): as above
+  operator Handle*() { return handles_.data(); }  // NOLINT(google-explicit-constructor): an argument
 
  private:
-  MPI_Fint* numbers_;
+  Number* numbers_;
   Handles<Handle> handles_;
 };
-
-/// The place where a C function stores an array of new handles.
 template <class Handle>
-class HandlesOut {
- public:
-  HandlesOut(MPI_Fint* numbers, MPI_Count count) : numbers_(numbers), handles_(count) {}
-  HandlesOut(const HandlesOut&) = delete;
-  HandlesOut& operator=(const HandlesOut&) = delete;
-  ~HandlesOut() {
-    for (std::size_t i = 0; i < handles_.size(); ++i) {
-      if (handles_.data()[i] != nullptr) numbers_[i] = number_of(handles_.data()[i]);
-    }
-  }
-  operator Handle*() { return handles_.data(); }  // NOLINT(google-explicit-constructor): as above
-
- private:
-  MPI_Fint* numbers_;
-  Handles<Handle> handles_;
-};
+using HandlesIn = HandlesArgument<Handle, Use::kIn>;
+template <class Handle>
+using HandlesInOut = HandlesArgument<Handle, Use::kInOut>;
+template <class Handle>
+using HandlesOut = HandlesArgument<Handle, Use::kOut>;
 
 }  // namespace rma::mpi_fortran

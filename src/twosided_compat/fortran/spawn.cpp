@@ -32,9 +32,6 @@ class CommandLine {
 };
 
 }  // namespace
-}  // namespace rma::mpi_fortran
-
-using namespace rma::mpi_fortran;
 
 extern "C" {
 // NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them
@@ -77,3 +74,5 @@ RMA_MPI_FORTRAN_WEAK(mpi_comm_spawn_multiple_);
 
 // NOLINTEND(readability-identifier-naming)
 }  // extern "C"
+
+}  // namespace rma::mpi_fortran
