@@ -64,10 +64,11 @@ endif()
 file(GLOB jemalloc_sources ${jemalloc_dir}/src/*.c)
 list(FILTER jemalloc_sources EXCLUDE REGEX "/zone\\.c$")
 
-# rma_jemalloc_object(NAME VARIABLE [COMPILE option...] [RENAME symbol...]): jemalloc as one object with private names,
-# whose path goes to VARIABLE. The functions of the system that RENAME lists are called as librma_je_<name>.
+# rma_jemalloc_object(NAME VARIABLE [LAZY] [COMPILE option...] [RENAME symbol...]): jemalloc as one object with private names,
+# whose path goes to VARIABLE. The functions of the system that RENAME lists are called as librma_je_<name>. With LAZY, it
+# does nothing before its first call.
 function(rma_jemalloc_object name variable)
-  cmake_parse_arguments(arg "" "" "COMPILE;RENAME" ${ARGN})
+  cmake_parse_arguments(arg "LAZY" "" "COMPILE;RENAME" ${ARGN})
   add_library(${name}_objects OBJECT ${jemalloc_sources})
   # Its own options in every build: a sanitizer is to see what the library does, not its allocator.
   set_target_properties(${name}_objects PROPERTIES
@@ -77,19 +78,25 @@ function(rma_jemalloc_object name variable)
   target_compile_definitions(${name}_objects PRIVATE _GNU_SOURCE _REENTRANT JEMALLOC_NO_PRIVATE_NAMESPACE)
   target_include_directories(${name}_objects PRIVATE ${jemalloc_dir}/include)
   list(TRANSFORM arg_RENAME REPLACE "(.+)" "--redefine-sym;\\1=librma_je_\\1")
+  set(remove "")
+  if(arg_LAZY)
+    set(remove --remove-section=.init_array --remove-section=.rela.init_array)
+  endif()
   set(object ${jemalloc_dir}/${name}.o)
   add_custom_command(
     OUTPUT ${object} DEPENDS ${name}_objects $<TARGET_OBJECTS:${name}_objects>
     COMMAND ${CMAKE_LINKER} -r $<TARGET_OBJECTS:${name}_objects> -o ${object}
-    COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${arg_RENAME} ${object}
+    COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${remove} ${arg_RENAME} ${object}
     COMMAND_EXPAND_LISTS VERBATIM)
   set(${variable} ${object} CACHE INTERNAL "jemalloc as one object with private names")
 endfunction()
 
 rma_jemalloc_object(rma_jemalloc RMA_JEMALLOC_OBJECT RENAME secure_getenv mmap)
 # That of src/process_heap, which is the program's malloc. It is there from the start, so its per-thread state has
-# its place from the start too. Otherwise the dynamic loader may allocate to find the place, in the midst of malloc.
-rma_jemalloc_object(rma_jemalloc_startup RMA_JEMALLOC_STARTUP_OBJECT COMPILE -ftls-model=initial-exec
+# its place from the start too. Otherwise the dynamic loader may allocate to find the place, in the midst of malloc. It is
+# lazy, because most processes that load that library do not use it, and it must register its functions with fork() after
+# those of process_heap/fork.cpp.
+rma_jemalloc_object(rma_jemalloc_startup RMA_JEMALLOC_STARTUP_OBJECT LAZY COMPILE -ftls-model=initial-exec
                     RENAME secure_getenv mmap madvise)
 add_custom_target(rma_jemalloc_startup DEPENDS ${RMA_JEMALLOC_STARTUP_OBJECT})
 

@@ -14,15 +14,22 @@ struct ProcessHeap {
       nullptr;  ///< [front, base) is reserved, without memory, for one heap window that ends at base
   std::byte* base = nullptr;  ///< a multiple of 2 MiB
   std::size_t bytes = 0;
-  int fd = -1;  ///< a memfd of `bytes` bytes, mapped shared at `base`, whose size is sealed
+  int fd =
+      -1;  ///< a memfd of `bytes` bytes, mapped shared at `base` as far as it is used; its size is sealed
+  /// From the call on, malloc takes blocks of at least so many bytes from private memory.
+  void (*limit_blocks)(std::size_t bytes) = nullptr;
+  const char* reason = nullptr;  ///< why this process has no process heap; null if it has one
 };
 
-/// The function of librma_heap.so that returns the process heap, or null if this process has no process heap.
-/// The number is the version of ProcessHeap.
-inline constexpr const char* kProcessHeapFunction = "rma_process_heap_1";
+/// The function of librma_heap.so that makes the process heap, unless it is there or something stands against
+/// it, and returns what it is. The number is the version of ProcessHeap.
+inline constexpr const char* kProcessHeapFunction = "rma_process_heap_2";
 using ProcessHeapFunction = const ProcessHeap* (*)();
 
-/// Returns the process heap of this process, or null if the program's malloc is another one's.
+/// Returns the process heap of this process, or null if it has none.
 [[nodiscard]] const ProcessHeap* find_process_heap();
+
+/// Returns why this process has no process heap, or null if it has one.
+[[nodiscard]] const char* process_heap_refusal();
 
 }  // namespace rma

@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "malloc/jemalloc.hpp"
+#include "process_heap/next.hpp"
+#include "process_heap/populated.hpp"
 #include "process_heap/range.hpp"
 
 namespace rma::process_heap {
@@ -33,11 +35,11 @@ void* alloc(RmaJeExtentHooks* /*hooks*/, void* new_address, std::size_t bytes, s
   // Only requests for jemalloc's own records have this alignment, because jemalloc aligns the program's
   // blocks itself. If it ever passes on a block's, that block lies in ordinary memory.
   if (alignment < kRecordsAlignment) {
-    if (std::byte* const address = range.take(bytes, alignment); address != nullptr) {
-      *zero = true;
-      *commit = true;
-      return address;
-    }
+    // Blocks beyond the range are the C library's.
+    std::byte* const address = range.take(bytes, alignment);
+    *zero = address != nullptr;
+    *commit = false;  // jemalloc calls commit() for each part that it begins to use
+    return address;
   }
   return ordinary->alloc(ordinary, nullptr, bytes, alignment, zero, commit, 0);
 }
@@ -51,11 +53,24 @@ bool dalloc(RmaJeExtentHooks* /*hooks*/, void* /*address*/, std::size_t /*bytes*
 void destroy(RmaJeExtentHooks* /*hooks*/, void* /*address*/, std::size_t /*bytes*/, bool /*committed*/,
              unsigned /*arena*/) {}
 
+bool commit(RmaJeExtentHooks* /*hooks*/, void* address, std::size_t /*bytes*/, std::size_t offset,
+            std::size_t length, unsigned /*arena*/) {
+  std::byte* const first = static_cast<std::byte*>(address) + offset;
+  if (range.holds(first) && !range.owned()) populated.use(first, length);
+  return false;
+}
+
+bool decommit(RmaJeExtentHooks* /*hooks*/, void* address, std::size_t /*bytes*/, std::size_t offset,
+              std::size_t length, unsigned /*arena*/) {
+  void* const first = static_cast<std::byte*>(address) + offset;
+  return !range.holds(first) || !range.remove_pages(first, length);
+}
+
 bool purge_forced(RmaJeExtentHooks* /*hooks*/, void* address, std::size_t /*bytes*/, std::size_t offset,
                   std::size_t length, unsigned /*arena*/) {
   void* const first = static_cast<std::byte*>(address) + offset;
   if (range.holds(first)) return !range.remove_pages(first, length);
-  return ::madvise(first, length, MADV_DONTNEED) != 0;
+  return next().madvise(first, length, MADV_DONTNEED) != 0;
 }
 
 bool split(RmaJeExtentHooks* /*hooks*/, void* /*address*/, std::size_t /*bytes*/, std::size_t /*a*/,
@@ -71,8 +86,8 @@ bool merge(RmaJeExtentHooks* /*hooks*/, void* a, std::size_t /*a_bytes*/, void* 
 constinit RmaJeExtentHooks hooks = {.alloc = alloc,
                                     .dalloc = dalloc,
                                     .destroy = destroy,
-                                    .commit = nullptr,
-                                    .decommit = nullptr,
+                                    .commit = commit,
+                                    .decommit = decommit,
                                     .purge_lazy = nullptr,
                                     .purge_forced = purge_forced,
                                     .split = split,
@@ -115,7 +130,7 @@ void forget_ordinary_memory() noexcept {
 
 }  // namespace
 
-void take_from_range() noexcept {
+bool take_from_range() noexcept {
   unsigned arenas = 0;
   std::size_t bytes = sizeof arenas;
   librma_je_mallctl("opt.narenas", &arenas, &bytes, nullptr, 0);
@@ -131,11 +146,8 @@ void take_from_range() noexcept {
                                 sizeof limit);
     }
   }
-  if (error != 0) {
-    say("malloc gives out ordinary memory", error);
-  } else {
-    forget_ordinary_memory();
-  }
+  if (error == 0) forget_ordinary_memory();
+  return error == 0;
 }
 
 }  // namespace rma::process_heap
@@ -156,7 +168,7 @@ void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags
   void* const mapped = ::mmap(address, bytes, protection, flags, fd, offset);
   // A kernel without huge pages refuses. It has none to give, so the error does not matter.
   if (mapped != MAP_FAILED && bytes <= kMostForRecords) {
-    static_cast<void>(::madvise(mapped, bytes, MADV_NOHUGEPAGE));
+    static_cast<void>(rma::process_heap::next().madvise(mapped, bytes, MADV_NOHUGEPAGE));
   }
   return mapped;
 }
@@ -165,7 +177,9 @@ void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags
 int librma_je_madvise(void* address, std::size_t bytes, int advice);
 int librma_je_madvise(void* address, std::size_t bytes, int advice) {
   using rma::process_heap::range;
-  if (!range.holds(address) || advice != MADV_DONTNEED) return ::madvise(address, bytes, advice);
+  if (!range.holds(address) || advice != MADV_DONTNEED) {
+    return rma::process_heap::next().madvise(address, bytes, advice);
+  }
   // After -1, jemalloc clears it by stores.
   return bytes >= rma::process_heap::kLeastRemoved && range.remove_pages(address, bytes) ? 0 : -1;
 }

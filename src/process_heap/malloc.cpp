@@ -2,18 +2,18 @@
 // GNU C library of the same name, and behaves as its manual page says.
 
 #include <malloc.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
-#include <string_view>
 
 #include "malloc/process_heap.hpp"
-#include "process_heap/arenas.hpp"
-#include "process_heap/fork.hpp"
+#include "process_heap/life.hpp"
+#include "process_heap/next.hpp"
 #include "process_heap/range.hpp"
 
 extern "C" {
@@ -35,32 +35,42 @@ std::size_t librma_je_malloc_usable_size(void* block);
 namespace rma::process_heap {
 namespace {
 
-enum class Start : unsigned char { fresh, under_way, done };
-constinit std::atomic<Start> start = Start::fresh;
-
-/// Sets the process heap up in the first allocation, before the program has threads. Allocations in the
-/// course of it get ordinary memory, and would do so on other threads.
-[[gnu::cold, gnu::noinline]] void set_up() noexcept {
-  // The dynamic loader allocates before the C library knows the environment.
-  if (environ == nullptr) return;
-  auto expected = Start::fresh;
-  if (!start.compare_exchange_strong(expected, Start::under_way, std::memory_order_relaxed)) return;
-  const int error_number = errno;
-  const char* const setting = std::getenv("RMA_PROCESS_HEAP");
-  if ((setting == nullptr || std::string_view(setting) != "0") && range.reserve()) {
-    copy_at_fork();
-    take_from_range();
-  }
-  errno = error_number;
-  start.store(Start::done, std::memory_order_relaxed);
+/// Returns whether a block of `bytes` bytes should come from jemalloc. Acquire: pairs with the release in
+/// life.cpp, so that jemalloc is ready.
+inline bool shares(std::size_t bytes) noexcept {
+  return bytes < least_private.load(std::memory_order_acquire);
 }
 
-inline void begin() noexcept {
-  if (start.load(std::memory_order_relaxed) == Start::fresh) [[unlikely]]
-    set_up();
+/// Returns a block of jemalloc's if it lies in the range, and else null: the program frees a block outside of
+/// it by the C library. jemalloc has ordinary memory for its records, of which something may be left.
+inline void* in_range(void* block) noexcept {
+  if (block == nullptr || range.holds(block)) [[likely]]
+    return block;
+  librma_je_free(block);
+  return nullptr;
 }
 
 std::size_t page_bytes() noexcept { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+
+/// Calls `shared` for a block of `bytes` bytes if that should be jemalloc's, and `other` if it should not, or
+/// if jemalloc has no memory.
+template <class Shared, class Other>
+inline void* allocate(std::size_t bytes, Shared shared, Other other) noexcept {
+  if (shares(bytes) || begin_for(bytes)) [[likely]] {
+    if (void* const block = in_range(shared()); block != nullptr) [[likely]]
+      return block;
+  }
+  return other();
+}
+
+/// Moves a block of the range to where a new block of `bytes` bytes belongs.
+void* move(void* block, std::size_t bytes) noexcept {
+  void* const moved = next().malloc(bytes);
+  if (moved == nullptr) return nullptr;
+  __builtin_memcpy(moved, block, std::min(bytes, librma_je_malloc_usable_size(block)));
+  librma_je_free(block);
+  return moved;
+}
 
 }  // namespace
 }  // namespace rma::process_heap
@@ -68,18 +78,27 @@ std::size_t page_bytes() noexcept { return static_cast<std::size_t>(::sysconf(_S
 extern "C" {
 
 void* malloc(std::size_t bytes) noexcept {
-  rma::process_heap::begin();
-  return librma_je_malloc(bytes);
+  return rma::process_heap::allocate(
+      bytes, [&] { return librma_je_malloc(bytes); },
+      [&] { return rma::process_heap::next().malloc(bytes); });
 }
 
 void* calloc(std::size_t count, std::size_t bytes) noexcept {
-  rma::process_heap::begin();
-  return librma_je_calloc(count, bytes);
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(count, bytes, &all)) all = SIZE_MAX;
+  return rma::process_heap::allocate(
+      all, [&] { return librma_je_calloc(count, bytes); },
+      [&] { return rma::process_heap::next().calloc(count, bytes); });
 }
 
 void* realloc(void* block, std::size_t bytes) noexcept {
-  rma::process_heap::begin();
-  return librma_je_realloc(block, bytes);
+  using rma::process_heap::range;
+  if (block == nullptr) return malloc(bytes);
+  if (!range.holds(block)) return rma::process_heap::next().realloc(block, bytes);
+  if (!rma::process_heap::shares(bytes)) return rma::process_heap::move(block, bytes);
+  void* const resized = librma_je_realloc(block, bytes);
+  if (resized == nullptr) return bytes == 0 ? nullptr : rma::process_heap::move(block, bytes);
+  return range.holds(resized) ? resized : rma::process_heap::move(resized, bytes);
 }
 
 void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
@@ -91,16 +110,36 @@ void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
   return realloc(block, all);
 }
 
-void free(void* block) noexcept { librma_je_free(block); }
+void free(void* block) noexcept {
+  if (rma::process_heap::range.holds(block)) [[likely]] {
+    librma_je_free(block);
+  } else {
+    rma::process_heap::next().free(block);
+  }
+}
 
 int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexcept {
-  rma::process_heap::begin();
-  return librma_je_posix_memalign(block, alignment, bytes);
+  int error = 0;
+  void* allocated = nullptr;
+  void* const aligned = rma::process_heap::allocate(
+      std::max(alignment, bytes),
+      [&] {
+        error = librma_je_posix_memalign(&allocated, alignment, bytes);
+        return error == 0 ? allocated : nullptr;
+      },
+      [&]() -> void* {
+        allocated = nullptr;
+        error = rma::process_heap::next().posix_memalign(&allocated, alignment, bytes);
+        return allocated;
+      });
+  if (error == 0) *block = aligned;
+  return error;
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  rma::process_heap::begin();
-  return librma_je_aligned_alloc(alignment, bytes);
+  return rma::process_heap::allocate(
+      std::max(alignment, bytes), [&] { return librma_je_aligned_alloc(alignment, bytes); },
+      [&] { return rma::process_heap::next().aligned_alloc(alignment, bytes); });
 }
 
 void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
@@ -124,18 +163,29 @@ void* pvalloc(std::size_t bytes) noexcept {
   return aligned_alloc(page, rounded / page * page);
 }
 
-std::size_t malloc_usable_size(void* block) noexcept { return librma_je_malloc_usable_size(block); }
+std::size_t malloc_usable_size(void* block) noexcept {
+  return rma::process_heap::range.holds(block) ? librma_je_malloc_usable_size(block)
+                                               : rma::process_heap::next().malloc_usable_size(block);
+}
 
-/// librma calls this function (malloc/process_heap.hpp). A child whose memory is a copy has no process heap:
-/// its parent's file is not behind it.
-const rma::ProcessHeap* rma_process_heap_1() noexcept;
-const rma::ProcessHeap* rma_process_heap_1() noexcept {
+int madvise(void* address, std::size_t bytes, int advice) noexcept {
   using rma::process_heap::range;
-  if (range.heap().bytes == 0 || range.owned()) return nullptr;
-  if (!range.has_file()) {
-    rma::process_heap::say("the program has closed its descriptor, so other processes cannot map it", 0);
-    return nullptr;
-  }
-  return &range.heap();
+  return range.holds(address) ? range.advise(address, bytes, advice)
+                              : rma::process_heap::next().madvise(address, bytes, advice);
+}
+
+/// librma calls this function (malloc/process_heap.hpp), and so makes the process heap begin if it has waited
+/// for that. A child whose memory is a copy has none: its parent's file is not behind it.
+const rma::ProcessHeap* rma_process_heap_2() noexcept;
+const rma::ProcessHeap* rma_process_heap_2() noexcept {
+  using rma::process_heap::range;
+  static constinit rma::ProcessHeap shown;
+  const char* reason = rma::process_heap::begin_for_librma();
+  if (reason == nullptr && range.owned()) reason = "the process was forked by another one that has it";
+  if (reason == nullptr && !range.has_file()) reason = "the program has closed its descriptor";
+  shown = range.heap();
+  shown.limit_blocks = rma::process_heap::limit_blocks;
+  shown.reason = reason;
+  return &shown;
 }
 }

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/uio.h>
@@ -15,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "process_heap/next.hpp"
+#include "process_heap/populated.hpp"
 #include "util/range_check.hpp"
 #include "util/round.hpp"
 
@@ -65,24 +66,13 @@ void say(const char* text, int error_number) noexcept {
   static_cast<void>(::writev(STDERR_FILENO, pieces.data(), static_cast<int>(pieces.size())));
 }
 
-bool Range::reserve() noexcept {
+const char* Range::reserve() noexcept {
   const std::size_t memory = machine_memory();
   const std::size_t bytes = heap_bytes(memory);
   const std::size_t front = round_up(std::min(16 * memory + kGibi, kMostFront), kHugePage);
-  const auto failed = [](const char* what) {
-    say(what, errno);
-    return false;
-  };
-  rlimit file_size{};
-  if (::getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur < bytes) {
-    say("malloc gives out ordinary memory, because files may not be so large (ulimit -f)", 0);
-    return false;
-  }
   void* const start = ::mmap(nullptr, front + bytes + kHugePage, PROT_NONE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (start == MAP_FAILED) {
-    return failed("malloc gives out ordinary memory, because no addresses can be reserved (ulimit -v)");
-  }
+  if (start == MAP_FAILED) return "the system gives no addresses";
   auto* const first = static_cast<std::byte*>(start);
   const auto address = reinterpret_cast<std::uintptr_t>(start);
   std::byte* const base = first + (round_up(address, kHugePage) - address) + front;
@@ -94,17 +84,14 @@ bool Range::reserve() noexcept {
   }
   struct stat about {};
   if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0 ||
-      ::fcntl(file, F_ADD_SEALS, kSeals) != 0 || ::fstat(file, &about) != 0 ||
-      ::mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) ==
-          MAP_FAILED) {
-    failed("malloc gives out ordinary memory, because the file for it cannot be made");
+      ::fcntl(file, F_ADD_SEALS, kSeals) != 0 || ::fstat(file, &about) != 0) {
     if (file >= 0) ::close(file);
     ::munmap(start, front + bytes + kHugePage);
-    return false;
+    return "the system makes no file for it (memfd_create)";
   }
   file_ = about.st_ino;
   heap_ = {.front = base - front, .base = base, .bytes = bytes, .fd = file};
-  return true;
+  return nullptr;
 }
 
 std::byte* Range::take(std::size_t bytes, std::size_t alignment) noexcept {
@@ -116,7 +103,11 @@ std::byte* Range::take(std::size_t bytes, std::size_t alignment) noexcept {
                      alignment);  // base is a multiple of 2 MiB, and so of every alignment that is asked for
     if (!range_contains(heap_.bytes, begin, bytes)) return nullptr;
   } while (!taken_.compare_exchange_weak(taken, begin + bytes, std::memory_order_relaxed));
-  return heap_.base + begin;
+  std::byte* const address = heap_.base + begin;
+  const int flags = owned() ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  void* const mapped = ::mmap(address, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED | MAP_NORESERVE,
+                              owned() ? -1 : heap_.fd, owned() ? 0 : static_cast<off_t>(begin));
+  return mapped != MAP_FAILED ? address : nullptr;
 }
 
 bool Range::has_file() const noexcept {
@@ -127,7 +118,25 @@ bool Range::has_file() const noexcept {
 
 bool Range::remove_pages(void* address, std::size_t bytes) const noexcept {
   // In a forked child the pages are private. There, to drop one would bring back the parent's.
-  return !owned() && ::madvise(address, bytes, MADV_REMOVE) == 0;
+  if (owned() || next().madvise(address, bytes, MADV_REMOVE) != 0) return false;
+  populated.forget(static_cast<std::byte*>(address), bytes);
+  return true;
+}
+
+int Range::advise(void* address, std::size_t bytes, int advice) const noexcept {
+  switch (advice) {
+    case MADV_DONTNEED:
+      // Of private memory, the program gets zeros. Shared memory would keep its contents.
+      if (remove_pages(address, bytes)) return 0;
+      if (!owned() || reinterpret_cast<std::uintptr_t>(address) % kPage != 0) break;
+      ::memset(address, 0, std::min(round_up(bytes, kPage), taken() - offset_of(address)));
+      return 0;
+    case MADV_FREE:
+      return 0;  // the system may take the pages later, or never, and refuses the call for shared memory
+    default:
+      break;
+  }
+  return next().madvise(address, bytes, advice);
 }
 
 void Range::own_after_fork() noexcept {
@@ -138,14 +147,14 @@ void Range::own_after_fork() noexcept {
         0);
     std::abort();
   }
+  const std::size_t end = taken();
   // The mapping keeps its contents, so a stack that the program has put here stays usable. From now on this
   // process writes to pages of its own, and reads those of the file where it has none yet.
-  if (::mmap(heap_.base, heap_.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE,
-             heap_.fd, 0) == MAP_FAILED) {
+  if (end != 0 && ::mmap(heap_.base, end, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE,
+                         heap_.fd, 0) == MAP_FAILED) {
     say("a forked child cannot get memory of its own", errno);
     std::abort();
   }
-  const std::size_t end = taken();
   const std::size_t least = std::max(kHugePage, round_up(end / kMostHoles, kPage));
   std::size_t begin = 0;  // all before it is this process's own
   for (std::size_t at = 0; at < end;) {
@@ -161,7 +170,6 @@ void Range::own_after_fork() noexcept {
     at = hole < 0 ? end : std::min(end, static_cast<std::size_t>(hole));
   }
   own(begin, end);
-  own_zeros(end, heap_.bytes);
   ::close(heap_.fd);
   errno = error_number;
 }
@@ -172,7 +180,7 @@ void Range::own(std::size_t begin, std::size_t end) const noexcept {
 #ifdef MADV_POPULATE_WRITE
   int result = 0;
   do {
-    result = ::madvise(heap_.base + begin, end - begin, MADV_POPULATE_WRITE);
+    result = next().madvise(heap_.base + begin, end - begin, MADV_POPULATE_WRITE);
   } while (result != 0 && (errno == EINTR || errno == EAGAIN));
   if (result == 0) return;
   if (errno != EINVAL) {

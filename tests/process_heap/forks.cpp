@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "check.h"
+#include "heap.hpp"
 
 namespace {
 
@@ -170,6 +170,7 @@ void threads() {
 int main(int argc, char** argv) {
   if (argc > 2) return check_arguments(argc, argv);
   program = argv[0];
+  CHECK(shown_heap().reason == nullptr);
   snapshot();
   exec();
   spawn();
