@@ -47,6 +47,13 @@ RendezvousForm form_between_hosts(Network& network, RendezvousSetting setting, S
   return RendezvousForm::keyed;
 }
 
+/// Returns the address from which ranks of this host are to read contiguous data: they map the heap and what
+/// the program has aliased (HeapMemory::alias) by the addresses that it has in the heap.
+std::uintptr_t address_on_host(const Job& job, const MessageData& data) {
+  const std::byte* const aliased = job.memory().window().aliased(data.address, data.bytes);
+  return reinterpret_cast<std::uintptr_t>(aliased != nullptr ? aliased : data.address);
+}
+
 }  // namespace
 
 void Outbox::announce(int rank, Peer& peer, SendOperation& operation, Waiting& waiting) {
@@ -64,6 +71,7 @@ void Outbox::announce(int rank, Peer& peer, SendOperation& operation, Waiting& w
     head.form = by_ring(rank) ? form_on_host(job_, rank, data, limits_.ring.most_body())
                 : network     ? form_between_hosts(*network_, limits_.rendezvous, operation)
                               : RendezvousForm::opaque;
+    if (head.form == RendezvousForm::plain) head.address = address_on_host(job_, data);
   }
   operation.piped = head.form == RendezvousForm::piped;
   if (head.form == RendezvousForm::inlined || (operation.piped && room && start != 0)) {
