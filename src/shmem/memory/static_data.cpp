@@ -1,42 +1,13 @@
 #include "shmem/memory/static_data.hpp"
 
 #include <link.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <span>
+
+#include "util/system/program_data.hpp"
 
 namespace rma::shmem {
 namespace {
-
-struct Bounds {
-  std::uintptr_t begin = UINTPTR_MAX;
-  std::uintptr_t end = 0;
-};
-
-/// The first object that dl_iterate_phdr names is the executable.
-int read_headers(dl_phdr_info* object, std::size_t /*bytes*/, void* found) {
-  Bounds& bounds = *static_cast<Bounds*>(found);
-  const std::span<const ElfW(Phdr)> headers(object->dlpi_phdr, object->dlpi_phnum);
-  Bounds relro = {.begin = 0, .end = 0};
-  for (const auto& header : headers) {
-    const std::uintptr_t begin = object->dlpi_addr + header.p_vaddr;
-    if (header.p_type == PT_GNU_RELRO) relro = {.begin = begin, .end = begin + header.p_memsz};
-  }
-  // The dynamic linker protects whole pages.
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const std::uintptr_t writable_from = relro.end / page * page;
-  for (const auto& header : headers) {
-    if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;
-    std::uintptr_t begin = object->dlpi_addr + header.p_vaddr;
-    const std::uintptr_t end = begin + header.p_memsz;
-    if (begin >= relro.begin && begin < writable_from) begin = std::min(writable_from, end);
-    if (begin == end) continue;
-    bounds.begin = std::min(bounds.begin, begin);
-    bounds.end = std::max(bounds.end, end);
-  }
-  return 1;
-}
 
 /// dl_iterate_phdr's function for identify_program().
 int hash_notes(dl_phdr_info* object, std::size_t /*bytes*/, void* result) {
@@ -60,10 +31,8 @@ std::uint64_t identify_program() {
 }
 
 Range find_static_data() {
-  Bounds bounds;
-  dl_iterate_phdr(read_headers, &bounds);
-  if (bounds.begin >= bounds.end) return {};
-  return {.base = bounds.begin, .bytes = bounds.end - bounds.begin};
+  const ProgramData data = find_program_data();
+  return {.base = data.base, .bytes = data.bytes};
 }
 
 }  // namespace rma::shmem

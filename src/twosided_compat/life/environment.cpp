@@ -13,6 +13,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
+#include "twosided_compat/life/static_data.hpp"
 #include "twosided_compat/life/wait_places.hpp"
 #include "twosided_compat/messages/buffered_sends.hpp"
 #include "twosided_compat/messages/requests.hpp"
@@ -53,6 +54,7 @@ void close_objects() {
 int enter() {
   if (users == 0) {
     explain_waits();  // before the first, that for the other ranks
+    share_static_data();
     if (const rma_status_t status = rma_init(); status != RMA_SUCCESS) return runtime_failure(status);
     main_thread = std::this_thread::get_id();
     open_objects();
