@@ -42,5 +42,10 @@ endfunction()
 
 # rma_wrapper_compiler(NAME TITLE COMPILER VARIABLE OPTION NAMES USUAL_NAME...)
 function(rma_wrapper_compiler wrapper_name wrapper_title wrapper_compiler wrapper_variable wrapper_option wrapper_names)
+  set(wrapper_heap "")
+  if(TARGET rma_process_heap) # the program's malloc (docs/process_heap.md), which the program need not name
+    set(wrapper_heap "-Wl,--push-state,--no-as-needed -lrma_heap -Wl,--pop-state ")
+    string(REGEX REPLACE "'$" ":${PROJECT_BINARY_DIR}/lib'" wrapper_libraries "${wrapper_libraries}")
+  endif()
   rma_wrapper(compiler.sh.in ${wrapper_name} ${ARGN})
 endfunction()

@@ -95,6 +95,8 @@ const char* Range::reserve() noexcept {
 }
 
 std::byte* Range::take(std::size_t bytes, std::size_t alignment) noexcept {
+  // A program that closes all descriptors may have opened another file in this one's place.
+  if (!owned() && !has_file()) return nullptr;
   // Relaxed: the addresses are only handed out here. jemalloc's locks order the memory itself.
   std::size_t taken = taken_.load(std::memory_order_relaxed);
   std::size_t begin = 0;
@@ -142,12 +144,12 @@ int Range::advise(void* address, std::size_t bytes, int advice) const noexcept {
 void Range::own_after_fork() noexcept {
   const int error_number = errno;
   owned_.store(true, std::memory_order_relaxed);
-  if (!has_file()) {
-    say("a forked child has lost its memory, because the program has closed descriptors that it does not own",
-        0);
-    std::abort();
-  }
   const std::size_t end = taken();
+  if (!has_file()) {
+    copy_all(end);
+    errno = error_number;
+    return;
+  }
   // The mapping keeps its contents, so a stack that the program has put here stays usable. From now on this
   // process writes to pages of its own, and reads those of the file where it has none yet.
   if (end != 0 && ::mmap(heap_.base, end, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE,
@@ -172,6 +174,19 @@ void Range::own_after_fork() noexcept {
   own(begin, end);
   ::close(heap_.fd);
   errno = error_number;
+}
+
+// Does the work of own_after_fork() for a program that has closed the descriptor.
+void Range::copy_all(std::size_t end) const noexcept {
+  if (end == 0) return;
+  void* const copy =
+      ::mmap(nullptr, end, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (copy != MAP_FAILED) {
+    ::memcpy(copy, heap_.base, end);
+    if (::mremap(copy, end, end, MREMAP_MAYMOVE | MREMAP_FIXED, heap_.base) != MAP_FAILED) return;
+  }
+  say("a forked child cannot get memory of its own", errno);
+  std::abort();
 }
 
 // Gives this process copies of the pages of the file.

@@ -8,8 +8,8 @@
 namespace rma::process_heap {
 
 /// The addresses of the process heap. Memory is taken from the lowest address upwards and never given back;
-/// freed memory stays with jemalloc, which may give the pages behind it to the system. Only what has been taken
-/// is mapped, so that a core file and mlockall() see no more than that.
+/// freed memory stays with jemalloc, which may give the pages behind it to the system. Only what has been
+/// taken is mapped, so that a core file and mlockall() see no more than that.
 ///
 /// Nothing here allocates, because malloc itself calls it.
 class Range {
@@ -19,8 +19,8 @@ class Range {
   /// Reserves the addresses and makes the file. Returns null, or why that is impossible.
   [[nodiscard]] const char* reserve() noexcept;
 
-  /// Maps the first free `bytes` bytes (a multiple of 4096) at a multiple of `alignment`, and returns them, or
-  /// null if there is no room. They read as zeros. Thread-safe.
+  /// Maps the first free `bytes` bytes (a multiple of 4096) at a multiple of `alignment`, and returns them,
+  /// or null if there is no room. They read as zeros. Thread-safe.
   [[nodiscard]] std::byte* take(std::size_t bytes, std::size_t alignment) noexcept;
 
   [[nodiscard]] bool holds(const void* address) const noexcept { return offset_of(address) < heap_.bytes; }
@@ -48,6 +48,7 @@ class Range {
   [[nodiscard]] std::size_t offset_of(const void* address) const noexcept {
     return static_cast<std::size_t>(static_cast<const std::byte*>(address) - heap_.base);
   }
+  void copy_all(std::size_t end) const noexcept;
   void own(std::size_t begin, std::size_t end) const noexcept;
   void own_zeros(std::size_t begin, std::size_t end) const noexcept;
 

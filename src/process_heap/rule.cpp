@@ -1,6 +1,5 @@
 #include "process_heap/rule.hpp"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,6 +9,11 @@
 #include <string_view>
 
 #include "process_heap/next.hpp"
+
+// The dynamic linker sets the address before the program starts: it is null unless librma is loaded then. A
+// search by dlsym() would make an error text, for which the C library takes locks that the caller of malloc
+// may hold.
+extern "C" [[gnu::weak]] int rma_init();
 
 namespace rma::process_heap {
 namespace {
@@ -42,19 +46,13 @@ bool memory_is_promised() noexcept {
   return promised;
 }
 
-bool librma_is_loaded() noexcept {
-  const bool loaded = ::dlsym(RTLD_DEFAULT, "rma_init") != nullptr;
-  if (!loaded) static_cast<void>(::dlerror());  // so that the program does not see this library's error
-  return loaded;
-}
-
 }  // namespace
 
 bool is_demanded() noexcept { return setting_is("1"); }
 
 Objection object_to_process_heap(bool wanted) noexcept {
   if (setting_is("0")) return {.reason = "RMA_PROCESS_HEAP is 0", .for_good = true};
-  if (!wanted && !librma_is_loaded()) return {.reason = "the process has not loaded librma"};
+  if (!wanted && rma_init == nullptr) return {.reason = "the process has not loaded librma"};
   if (!next_is_c_library()) return {.reason = "the program brings another malloc", .for_good = true};
   if (under_valgrind() && !is_demanded()) {
     return {.reason = "the program runs under Valgrind", .for_good = true};

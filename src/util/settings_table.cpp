@@ -52,11 +52,13 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_HEAP_KEEP", &Settings::heap_keep, "32M", 0, 64 * kTebi, "bytes", kRank,
                   "The maximum freed memory of the heap that stays for the next allocations. With a network, "
                   "all of it stays"},
-      SettingInfo{
-          "RMA_PROCESS_HEAP", choice<&Settings::process_heap>(kProcessHeap), "auto", 0, 0, "", kRank,
-          "Whether the program's malloc takes memory that the other ranks of the host map: 1 makes "
-          "rmarun preload librma_heap.so, which does so; auto does so in programs that are linked with "
-          "rma::process_heap; 0 never. See docs/process_heap.md"},
+      SettingInfo{"RMA_PROCESS_HEAP", choice<&Settings::process_heap>(kProcessHeap), "auto", 0, 0, "", kRank,
+                  "Whether the program's malloc takes blocks up to 4 MiB from memory that the other ranks of "
+                  "the host "
+                  "map: auto does so in processes that have loaded librma, by the rule in "
+                  "docs/process_heap.md, 1 also "
+                  "in others and under Valgrind, 0 never. rmarun preloads librma_heap.so, unless this is 0. "
+                  "`rmarun -n 1 rma-info` says whether it works here, and else why not"},
       SettingInfo{
           "RMA_ALIAS", choice<&Settings::alias>(kSwitch), "1", 0, 0, "", kRank,
           "Whether rma_alias may put shared memory behind memory of the program. OpenSHMEM does so with "

@@ -3,6 +3,7 @@
 // usage: heap-cases CASE
 //        heap-cases refused REASON     malloc is the C library's, for a reason that contains these words
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -141,6 +142,27 @@ void terabytes() {
   give(large);
 }
 
+// A daemon closes all descriptors, opens other files, and forks.
+void descriptors() {
+  const rma::ProcessHeap& heap = shown_heap();
+  unsigned char* const block = filled(3 * kMebi, 4);
+  CHECK(lies_in(heap, block));
+  for (int descriptor = 3; descriptor < 1024; ++descriptor) close(descriptor);
+  const int other = open("/dev/zero", O_RDWR);
+  CHECK(other >= 0 && dup2(other, heap.fd) == heap.fd);
+  for (int more = 0; more < 100; ++more) CHECK(full_of(filled(kMebi, 5), kMebi, 5));
+  const pid_t child = fork();
+  if (child == 0) {
+    CHECK(full_of(block, 3 * kMebi, 4));
+    std::memset(block, 6, 3 * kMebi);
+    give(filled(kMebi, 7));
+    _exit(0);
+  }
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  CHECK(full_of(block, 3 * kMebi, 4) && shown_heap().reason != nullptr);
+}
+
 void refused(std::string_view words) {
   give(filled(1000, 1));
   const rma::ProcessHeap& heap = shown_heap();
@@ -162,8 +184,12 @@ int main(int argc, char** argv) {
   if (name == "refused" && argc == 3) {
     refused(argv[2]);
   } else {
-    static const std::map<std::string_view, void (*)()> kCases = {
-        {"waits", waits}, {"sizes", sizes}, {"advises", advises}, {"maps", maps}, {"terabytes", terabytes}};
+    static const std::map<std::string_view, void (*)()> kCases = {{"waits", waits},
+                                                                  {"sizes", sizes},
+                                                                  {"advises", advises},
+                                                                  {"maps", maps},
+                                                                  {"descriptors", descriptors},
+                                                                  {"terabytes", terabytes}};
     const auto found = kCases.find(name);
     CHECK(found != kCases.end());
     found->second();

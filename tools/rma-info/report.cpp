@@ -7,6 +7,7 @@
 
 #include "collectives.hpp"
 #include "devices.hpp"
+#include "malloc/process_heap.hpp"
 #include "rma/rma.h"
 #include "transport/shm/cma_transport.hpp"
 #include "util/copying/copy_table.hpp"
@@ -160,6 +161,7 @@ std::string collectives_page() { return collectives_text(in_force()); }
 
 nlohmann::ordered_json machine_json() {
   const Machine machine = look();
+  const char* const no_heap = process_heap_refusal();
   return {{"version", rma_version()},
           {"packages", machine.packages},
           {"cores", machine.cores},
@@ -167,6 +169,7 @@ nlohmann::ordered_json machine_json() {
           {"memory_bytes", machine.memory_bytes},
           {"cross_memory_attach", machine.cma},
           {"registration_cache_off", why_no_registration_cache()},
+          {"process_heap_off", no_heap != nullptr ? no_heap : ""},
           {"copies", copies_json()},
           {"devices", devices_json(find_devices(in_force()).ports)}};
 }
@@ -175,6 +178,7 @@ std::string machine_text() {
   const Machine machine = look();
   constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
   const std::string no_cache = why_no_registration_cache();
+  const char* const no_heap = process_heap_refusal();
   return fmt::format(
       "librma {}\n"
       "processors            {} in {} cores, {} packages\n"
@@ -182,11 +186,14 @@ std::string machine_text() {
       "transports            shm (mapped heaps){}\n"
       "cross memory attach   {}\n"
       "registration cache    {}\n"
+      "process heap          {}\n"
       "{}",
       rma_version(), machine.processors, machine.cores, machine.packages,
       static_cast<double>(machine.memory_bytes) / kGibi, machine.cma ? ", cma (registered memory)" : "",
       machine.cma ? "allowed" : "refused: registered memory of other processes cannot be reached",
       no_cache.empty() ? "works" : "does not work: " + no_cache,
+      no_heap != nullptr ? fmt::format("off: {}", no_heap)
+                         : "on: malloc's blocks up to 4 MiB are mapped by the host's other ranks",
       devices_summary(find_devices(in_force()).ports));
 }
 

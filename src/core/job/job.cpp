@@ -164,16 +164,27 @@ Result<std::byte*> Job::provide(Service service, std::size_t bytes) {
   return block;
 }
 
-Status Job::connect() {
-  // Not when the window was made, because the log was not open then.
+// Not when the window was made, because the log was not open then.
+void Job::settle_process_heap() const {
+  const ProcessHeap* const heap = find_process_heap();
+  if (heap == nullptr) {
+    return log(LogLevel::info,
+               text("malloc gives out memory that other ranks cannot map: {}", process_heap_refusal()));
+  }
   const Window& window = memory_->window();
-  if (const ProcessHeap* const heap = find_process_heap();
-      heap != nullptr && window.process_heap() == nullptr) {
+  if (window.process_heap() == nullptr) {
     log(LogLevel::warn, text("other ranks cannot map what malloc gives out, because the heap window has {} "
                              "addresses and there "
                              "is room for {} in front of the process heap; lower RMA_HEAP_SIZE",
                              window.address_bytes(), heap->base - heap->front));
   }
+  // The registration cache does not keep shared memory, so what is sent to other hosts by RDMA should be
+  // private.
+  if (has_network()) heap->limit_blocks(static_cast<std::size_t>(settings_.eager_bytes) + 1);
+}
+
+Status Job::connect() {
+  settle_process_heap();
   const std::vector<std::byte> card = cards_.own().encode();
   RMA_TRY(bootstrap_->publish(card));
   RMA_TRY(bootstrap_->fence());

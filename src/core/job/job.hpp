@@ -146,6 +146,8 @@ class Job {
   }
   /// Puts the ways to copy into this process's card: those that RMA_COPY says, or the fastest ones.
   [[nodiscard]] Status choose_copies();
+  /// Logs why this process has no process heap, and keeps what the network sends out of it.
+  void settle_process_heap() const;
   [[nodiscard]] Status open_rails();
   [[nodiscard]] Status start();
   /// Meets the other processes of this host and maps their memory.
