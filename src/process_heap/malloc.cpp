@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
@@ -39,6 +40,12 @@ namespace {
 /// life.cpp, so that jemalloc is ready.
 inline bool shares(std::size_t bytes) noexcept {
   return bytes < least_private.load(std::memory_order_acquire);
+}
+
+/// jemalloc aligns blocks of up to 8 bytes to 8, and the C library aligns all as for the strictest type, as
+/// programs expect. So no block is shorter than that alignment.
+inline std::size_t at_least_aligned(std::size_t bytes) noexcept {
+  return std::max(bytes, alignof(std::max_align_t));
 }
 
 /// Returns a block of jemalloc's if it lies in the range, and else null: the program frees a block outside of
@@ -79,7 +86,7 @@ extern "C" {
 
 void* malloc(std::size_t bytes) noexcept {
   return rma::process_heap::allocate(
-      bytes, [&] { return librma_je_malloc(bytes); },
+      bytes, [&] { return librma_je_malloc(rma::process_heap::at_least_aligned(bytes)); },
       [&] { return rma::process_heap::next().malloc(bytes); });
 }
 
@@ -87,7 +94,7 @@ void* calloc(std::size_t count, std::size_t bytes) noexcept {
   std::size_t all = 0;
   if (__builtin_mul_overflow(count, bytes, &all)) all = SIZE_MAX;
   return rma::process_heap::allocate(
-      all, [&] { return librma_je_calloc(count, bytes); },
+      all, [&] { return librma_je_calloc(1, rma::process_heap::at_least_aligned(all)); },
       [&] { return rma::process_heap::next().calloc(count, bytes); });
 }
 
@@ -96,7 +103,7 @@ void* realloc(void* block, std::size_t bytes) noexcept {
   if (block == nullptr) return malloc(bytes);
   if (!range.holds(block)) return rma::process_heap::next().realloc(block, bytes);
   if (!rma::process_heap::shares(bytes)) return rma::process_heap::move(block, bytes);
-  void* const resized = librma_je_realloc(block, bytes);
+  void* const resized = librma_je_realloc(block, bytes != 0 ? rma::process_heap::at_least_aligned(bytes) : 0);
   if (resized == nullptr) return bytes == 0 ? nullptr : rma::process_heap::move(block, bytes);
   return range.holds(resized) ? resized : rma::process_heap::move(resized, bytes);
 }

@@ -95,11 +95,10 @@ class Worker {
         break;
       default:
         address = std::malloc(block.bytes);
-        if (block.bytes < 16) alignment = 8;
         break;
     }
     CHECK(address != nullptr);
-    CHECK(reinterpret_cast<std::uintptr_t>(address) % alignment == 0 || block.bytes < 16);
+    CHECK(reinterpret_cast<std::uintptr_t>(address) % alignment == 0);
     CHECK(malloc_usable_size(address) >= block.bytes);
     if (block.bytes > 4096 && alignment < 4096) CHECK(in_heap(address));
     block.address = static_cast<unsigned char*>(address);
