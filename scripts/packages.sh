@@ -10,7 +10,7 @@
 set -euo pipefail
 
 build='build-essential g++ gfortran cmake ninja-build pkg-config python3 git help2man file patch
-  libpmix-dev libibverbs-dev librust-jemalloc-sys-dev libhwloc-dev libopenblas-dev
+  libpmix-dev libibverbs-dev libfabric-dev libfabric-bin librust-jemalloc-sys-dev libhwloc-dev libopenblas-dev
   libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev'
 ci='ccache clang clang-format clang-tidy libclang-rt-dev lld
   openmpi-bin libopenmpi-dev mpich libmpich-dev valgrind'

@@ -19,6 +19,19 @@ Channel::Options Channel::Options::from(const Settings& settings, int ranks, boo
           .helper_polls = helper_polls};
 }
 
+namespace {
+
+/// A ring's reader takes the last bytes of a line for a sign that the others are there. So there are no rings
+/// over a network that promises no such order.
+PollingSet::Policy polling_of(const Rails& rails, PollingSet::Policy policy) {
+  for (std::size_t rail = 0; rail < rails.count(); ++rail) {
+    if (!rails[rail].limits().ordered_bytes) policy.most = 0;
+  }
+  return policy;
+}
+
+}  // namespace
+
 Channel::Channel(Rails& rails, int ranks, const Options& options)
     : rails_(rails),
       options_(options),
@@ -26,7 +39,7 @@ Channel::Channel(Rails& rails, int ranks, const Options& options)
       links_(ranks),
       sender_(rails, links_, sleep_, [this](int peer) { fail(peer); }),
       rings_(
-          rails, links_, options.ring, options.polling, options.helper_polls,
+          rails, links_, options.ring, polling_of(rails, options.polling), options.helper_polls,
           [this](std::size_t rail, int peer, std::span<const std::byte> message) {
             return take_in(rail, peer, message, MessagePath::ring);
           },

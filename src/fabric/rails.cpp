@@ -78,10 +78,9 @@ void Rails::open_local(const Settings& settings, const Wanted& wanted) {
 
 Status Rails::open_network(const Settings& settings, const Wanted& wanted) {
   const std::span<const transport::Provider> providers = transport::providers();
-  const bool any = settings.network == NetworkSetting::automatic && !providers.empty();
-  const transport::Provider* const provider =
-      any ? &providers.front() : transport::find_provider(network_name(settings.network));
-  if (provider == nullptr) {
+  const bool any = settings.network == NetworkSetting::automatic;
+  const transport::Provider* const named = transport::find_provider(network_name(settings.network));
+  if (!any && named == nullptr) {
     return {RMA_ERR_SETTING, fmt::format("this library was built without support for RMA_NETWORK={}",
                                          network_name(settings.network))};
   }
@@ -90,6 +89,7 @@ Status Rails::open_network(const Settings& settings, const Wanted& wanted) {
       .ranks = wanted.ranks,
       .most = kMaxRails,
       .devices = settings.devices,
+      .fabric_providers = settings.fabric_providers,
       .gid_index =
           settings.gid_index == kAnyGid ? std::nullopt : std::optional(static_cast<int>(settings.gid_index)),
       .queue_depth = static_cast<std::uint32_t>(settings.queue_depth),
@@ -98,8 +98,19 @@ Status Rails::open_network(const Settings& settings, const Wanted& wanted) {
           receive_count(wanted.ranks, settings.receive_factor, settings.receive_base) +
           static_cast<std::uint32_t>(settings.peer_receives) * static_cast<std::uint32_t>(wanted.ranks),
       .timeout = std::chrono::seconds(settings.peer_timeout)};
-  RMA_TRY_ASSIGN(opened, provider->open(options, *service_));
-  transports_ = std::move(opened);
+  std::string failures;
+  rma_status_t code = RMA_ERR_UNSUPPORTED;
+  for (const transport::Provider& provider : any ? providers : std::span(named, 1)) {
+    service_ = std::make_unique<transport::ServiceThread>();  // without the handlers of one that failed
+    auto opened = provider.open(options, *service_);
+    if (opened.ok()) {
+      transports_ = std::move(opened).value();
+      break;
+    }
+    code = opened.status().code();
+    failures += fmt::format("{}{}", failures.empty() ? "" : "; ", opened.status().text());
+  }
+  if (transports_.empty()) return {code, failures};
   make_buffers(settings);
   return {};
 }

@@ -21,6 +21,7 @@ struct ProviderOptions {
   int ranks = 1;
   std::size_t most = 1;           ///< the maximum number of devices to open
   std::string devices;            ///< the devices that the user names; empty: every usable device
+  std::string fabric_providers;   ///< the providers of libfabric to use, the best first, with commas
   std::optional<int> gid_index;   ///< the index of the address (GID) to use, if a port has several
   std::uint32_t queue_depth = 0;  ///< most operations to one peer that may be posted and not yet polled
   std::uint32_t completions = 0;  ///< the same for all peers together
@@ -39,7 +40,7 @@ struct Provider {
                                                           ServiceThread& service);
 };
 
-/// Returns all providers. RMA_NETWORK=auto takes the first.
+/// Returns all providers. RMA_NETWORK=auto takes the first that has a usable device.
 [[nodiscard]] std::span<const Provider> providers();
 /// Returns null if no provider has that name.
 [[nodiscard]] const Provider* find_provider(std::string_view name);

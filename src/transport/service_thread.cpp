@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 
@@ -29,6 +30,17 @@ Status ServiceThread::start() {
   return {};
 }
 
+std::optional<std::chrono::microseconds> ServiceThread::prepare_sleep(std::vector<pollfd>& polled) {
+  std::optional<std::chrono::microseconds> longest;
+  for (std::size_t i = 0; i < watched_.size(); ++i) {
+    if (!watched_[i].prepare) continue;
+    const Sleep sleep = watched_[i].prepare();
+    polled[i].fd = sleep.until_readable ? watched_[i].fd : -1;
+    if (sleep.at_most) longest = std::min(longest.value_or(*sleep.at_most), *sleep.at_most);
+  }
+  return longest;
+}
+
 void ServiceThread::run() {
   std::vector<pollfd> polled;
   polled.reserve(watched_.size() + 1);
@@ -36,10 +48,15 @@ void ServiceThread::run() {
     polled.push_back({.fd = watched.fd, .events = POLLIN, .revents = 0});
   polled.push_back({.fd = stop_event_.get(), .events = POLLIN, .revents = 0});
   while (true) {
-    if (uninterrupted([&] { return poll(polled.data(), polled.size(), -1); }) < 0) return;
-    if (polled.back().revents != 0) return;
+    const auto longest = prepare_sleep(polled);
+    timespec limit = {};
+    if (longest) limit = {.tv_sec = longest->count() / 1000000, .tv_nsec = longest->count() % 1000000 * 1000};
+    const int ready = uninterrupted(
+        [&] { return ppoll(polled.data(), polled.size(), longest ? &limit : nullptr, nullptr); });
+    if (ready < 0 || polled.back().revents != 0) return;
     for (std::size_t i = 0; i < watched_.size(); ++i) {
-      if ((polled[i].revents & POLLIN) != 0) {
+      // A device that is asked before each sleep is also served after each: asking it is cheap.
+      if ((polled[i].revents & POLLIN) != 0 || (watched_[i].prepare && (ready == 0 || polled[i].fd < 0))) {
         watched_[i].serve();
       } else if (polled[i].revents != 0) {
         polled[i].fd = -1;  // the device is gone and sends no more events

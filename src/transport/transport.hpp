@@ -24,6 +24,8 @@ struct Limits {
   std::uint32_t max_outstanding = 0;  ///< most operations to one peer that may be posted and not yet polled
   bool atomics64 = false;             ///< fetch-and-add and compare-and-swap on 8 bytes
   bool completes_at_once = false;     ///< operations are complete when they are posted
+  bool ordered_bytes = true;         ///< the bytes of a write are placed in the order of their addresses
+  bool needs_polling = false;         ///< nothing wakes a thread that sleeps; see Transport::event_fd()
 };
 
 /// The transport's name for a registered range: its remote key, which goes to peers, or its local descriptor,
@@ -163,7 +165,8 @@ class Transport {
   /// completion. If arm() returns false, there is a completion already. A completion from before arm() may
   /// not make event_fd() readable, so the caller polls once more before it sleeps. event_fd() returns -1 if
   /// operations are complete when they are posted. A transport whose network needs to be driven drives it
-  /// from the service thread (Provider), so it does not depend on calls from above.
+  /// from the service thread (Provider), so it does not depend on calls from above. If its network raises no
+  /// events (Limits::needs_polling), the service thread asks it by the clock, and raises event_fd() itself.
   [[nodiscard]] virtual int event_fd() const = 0;
   [[nodiscard]] virtual bool arm() = 0;
 };

@@ -20,9 +20,9 @@ enum class CmaSetting : std::uint8_t { automatic, off };
 enum class CollectiveSetting : std::uint8_t { automatic, p2p };
 enum class AllgatherSetting : std::uint8_t { automatic, rdma, ring, p2p };
 enum class ShmSetting : std::uint8_t { automatic, off };
-enum class NetworkSetting : std::uint8_t { automatic, off, verbs };
+enum class NetworkSetting : std::uint8_t { automatic, off, verbs, ofi };
 /// The words of RMA_NETWORK, in the order of the enumerators. All words after "off" are names of providers.
-inline constexpr std::array<std::string_view, 3> kNetworkNames = {"auto", "off", "verbs"};
+inline constexpr std::array<std::string_view, 4> kNetworkNames = {"auto", "off", "verbs", "ofi"};
 [[nodiscard]] constexpr std::string_view network_name(NetworkSetting network) {
   return kNetworkNames[static_cast<std::size_t>(network)];
 }
@@ -59,6 +59,7 @@ struct Settings {
   bool check_collectives = false;
   bool alias = true;
   std::string devices;
+  std::string fabric_providers;
   std::uint64_t gid_index = 0;
   std::uint64_t peer_timeout = 0;
   std::uint64_t queue_depth = 0;

@@ -112,17 +112,25 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_SHM", choice<&Settings::shm>(kShm), "auto", 0, 0, "", kJob,
                   "Map the memory of other ranks of the same host. off sends everything through the network. "
                   "The value must be the same on all ranks"},
-      SettingInfo{"RMA_NETWORK", choice<&Settings::network>(kNetworkNames), "auto", 0, 0, "", kJob,
-                  "The network between ranks that are not mapped. auto opens verbs if there are such ranks; "
-                  "verbs always opens it. The value must be the same on all ranks"},
+      SettingInfo{
+          "RMA_NETWORK", choice<&Settings::network>(kNetworkNames), "auto", 0, 0, "", kJob,
+          "The network between ranks that are not mapped. auto opens one if there are such ranks: verbs if "
+          "the host has an RDMA device, else ofi (libfabric). verbs and ofi always open that one. "
+          "The value must be the same on all ranks"},
       SettingInfo{"RMA_ATOMIC_DOMAIN", choice<&Settings::atomic_domain>(kAtomicDomain), "auto", 0, 0, "",
                   kJob,
                   "The unit that executes 8-byte atomics: cpu is the processor (auto on one host), nic the "
                   "network device (auto on several hosts), helper the target's helper thread, by the "
                   "processor. The value must be the same on all ranks"},
-      SettingInfo{"RMA_DEVICES", &Settings::devices, "", 0, 0, "", kRank,
-                  "The RDMA devices to use, as in mlx5_0,mlx5_1:2. If empty, every usable port is used "
-                  "(rma-info lists them)"},
+      SettingInfo{
+          "RMA_DEVICES", &Settings::devices, "", 0, 0, "", kRank,
+          "The RDMA devices to use, as in mlx5_0,mlx5_1:2; with ofi the interfaces, as in eth0. If empty, "
+          "every usable port is used, but only one interface of TCP (rma-info lists them)"},
+      SettingInfo{
+          "RMA_OFI_PROVIDER", &Settings::fabric_providers,
+          "cxi,psm3,opx,efa,verbs;ofi_rxm,tcp,net,tcp;ofi_rxm", 0, 0, "", kRank,
+          "The providers of libfabric that RMA_NETWORK=ofi may use, the best first. The value must be "
+          "the same on all ranks"},
       SettingInfo{"RMA_GID_INDEX", &Settings::gid_index, "256", 0, kAnyGid, "index", kRank,
                   "The entry of a port's GID table to use with RoCE. 256 chooses RoCE v2 with an IPv4 "
                   "address if there is one"},

@@ -2,12 +2,20 @@
 #include <array>
 
 #include "transport/provider.hpp"
+#ifdef RMA_HAS_OFI
+#include "transport/ofi/ofi_provider.hpp"
+#endif
 #include "transport/verbs/verbs_provider.hpp"
 
 namespace rma::transport {
 
 std::span<const Provider> providers() {
-  static constexpr std::array kProviders = {Provider{"verbs", open_verbs}};
+  static constexpr std::array kProviders = {
+      Provider{"verbs", open_verbs},
+#ifdef RMA_HAS_OFI
+      Provider{"ofi", open_ofi},
+#endif
+  };
   return kProviders;
 }
 

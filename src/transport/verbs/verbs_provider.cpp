@@ -1,26 +1,17 @@
 #include "transport/verbs/verbs_provider.hpp"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "transport/verbs/ports.hpp"
 #include "transport/verbs/verbs_transport.hpp"
+#include "transport/wireup/secret.hpp"
 #include "util/log.hpp"
 #include "util/try_assign.hpp"
 
 namespace rma::transport {
 namespace {
-
-Result<Secret> make_secret() {
-  Secret secret = {};
-  if (getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
-    return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
-  }
-  return secret;
-}
 
 Status no_port(const std::vector<Port>& ports) {
   std::string text =

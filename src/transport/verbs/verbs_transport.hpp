@@ -17,10 +17,10 @@
 #include "transport/transport.hpp"
 #include "transport/verbs/connection.hpp"
 #include "transport/verbs/datagrams.hpp"
+#include "transport/verbs/handshake.hpp"
 #include "transport/verbs/objects.hpp"
 #include "transport/verbs/ports.hpp"
 #include "transport/verbs/verbs_message_endpoint.hpp"
-#include "transport/verbs/wireup.hpp"
 
 namespace rma::transport {
 

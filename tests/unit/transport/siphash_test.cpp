@@ -1,4 +1,4 @@
-#include "transport/verbs/siphash.hpp"
+#include "transport/wireup/siphash.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/verbs/wireup.hpp"
+#include "transport/verbs/handshake.hpp"
 
 namespace rma::transport {
 

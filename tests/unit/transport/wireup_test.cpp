@@ -1,4 +1,4 @@
-#include "transport/verbs/wireup.hpp"
+#include "transport/verbs/handshake.hpp"
 
 #include <gtest/gtest.h>
 

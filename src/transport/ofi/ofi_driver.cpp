@@ -1,0 +1,178 @@
+#include "transport/ofi/ofi_driver.hpp"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "util/log.hpp"
+
+namespace rma::transport {
+
+Status OfiDriver::open(const Objects& objects, HandshakeEnded handshake_ended) {
+  objects_ = objects;
+  handshake_ended_ = std::move(handshake_ended);
+  call_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  return call_.open() ? Status() : system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+}
+
+void OfiDriver::watch(ServiceThread& service, std::function<bool()> serve) {
+  serve_ = std::move(serve);
+  service.watch(call_.get(), [this] {
+    std::uint64_t calls = 0;
+    [[maybe_unused]] const ssize_t taken = read(call_.get(), &calls, sizeof calls);
+    polls_seen_ = polls_.load(std::memory_order_relaxed);
+    drive();
+    soon_ = serve_();
+  });
+  service.watch(
+      objects_.fd, [this] { return prepare(); },
+      [this] {
+        drive();
+        soon_ = serve_();
+      });
+}
+
+ServiceThread::Sleep OfiDriver::prepare() {
+  using std::chrono_literals::operator""us;
+  const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
+  const bool polled = std::exchange(polls_seen_, polls) != polls;
+  if (polled || objects_.fd < 0) {
+    nap_ = polled ? std::min(2 * nap_, kLongestNap) : kShortestNap;
+    napping_.store(true, std::memory_order_seq_cst);  // pairs with the load in rouse()
+    return {.until_readable = false, .at_most = nap_};
+  }
+  nap_ = kShortestNap;
+  napping_.store(false, std::memory_order_relaxed);
+  fid* const queue = &objects_.queue->fid;
+  std::array<fid*, 1> queues = {queue};
+  const std::unique_lock guard(queue_lock_, std::try_to_lock);
+  if (!guard.owns_lock() || fi_trywait(objects_.fabric, queues.data(), 1) != 0) {
+    return {.until_readable = false, .at_most = 0us};
+  }
+  return {.until_readable = true, .at_most = soon_ ? std::optional(kSoon) : std::nullopt};
+}
+
+void OfiDriver::rouse() {
+  if (objects_.fd >= 0 && napping_.load(std::memory_order_seq_cst)) call_service();
+}
+
+void OfiDriver::call_service() {
+  const std::uint64_t one = 1;
+  // The write fails only if the counter is full. The descriptor is readable then.
+  [[maybe_unused]] const ssize_t written = write(call_.get(), &one, sizeof one);
+}
+
+void OfiDriver::drive() {
+  const std::unique_lock guard(queue_lock_, std::try_to_lock);
+  if (!guard.owns_lock()) return;
+  std::array<fi_cq_data_entry, 32> entries;
+  while (true) {
+    const ssize_t read = fi_cq_read(objects_.queue, entries.data(), entries.size());
+    if (read == -FI_EAVAIL) {
+      read_error();
+      continue;
+    }
+    if (read <= 0) return;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(read); ++i) {
+      // 1.17 reports operations without a context, which are its own.
+      if (entries[i].op_context != nullptr)
+        end(*static_cast<OfiOperation*>(entries[i].op_context), entries[i]);
+    }
+    if (static_cast<std::size_t>(read) < entries.size()) return;
+  }
+}
+
+void OfiDriver::read_error() {
+  fi_cq_err_entry error = {};
+  if (fi_cq_readerr(objects_.queue, &error, 0) != 1 || error.op_context == nullptr) return;
+  auto* const operation = static_cast<OfiOperation*>(error.op_context);
+  const OfiPurpose ended = operation->purpose;
+  if (ended.kind == OfiKind::buffer) {
+    // A connection has ended in the middle of a message, or the message was too long: nobody's loss.
+    operations_.give(operation);
+    static_cast<void>(post_buffer(ended.memory, ended.cookie));
+    return;
+  }
+  if (ended.peer != nullptr) {
+    if (!ended.peer->failed.load(std::memory_order_relaxed)) {
+      log(LogLevel::info, fmt::format("{}: the connection to rank {} failed: {}", name_, ended.peer->rank,
+                                      fabric_failure(RMA_ERR_PEER_LOST, "libfabric", error.err).text()));
+    }
+    ended.peer->count(ended.kind).fetch_sub(1, std::memory_order_relaxed);
+    fail(*ended.peer, RMA_ERR_PEER_LOST);
+  }
+  operations_.give(operation);
+  if (ended.peer == nullptr) handshake_ended_(ended.memory, 0);
+}
+
+void OfiDriver::end(OfiOperation& operation, const fi_cq_data_entry& entry) {
+  const OfiPurpose ended = operation.purpose;
+  if (ended.peer == nullptr) {
+    operations_.give(&operation);
+    end_receive(ended, entry);
+    return;
+  }
+  ended.peer->count(ended.kind).fetch_sub(1, std::memory_order_relaxed);
+  if (!operations_.give(&operation) && ended.report) {
+    lane_of(ended.kind)
+        .push({.cookie = ended.cookie,
+               .peer = ended.peer->rank,
+               .status = RMA_SUCCESS,
+               .bytes = static_cast<std::uint32_t>(entry.len)});
+  }
+}
+
+void OfiDriver::end_receive(const OfiPurpose& ended, const fi_cq_data_entry& entry) {
+  if (ended.kind != OfiKind::buffer) {
+    return handshake_ended_(ended.memory, ended.kind == OfiKind::hello_awaited ? entry.len : 0);
+  }
+  OfiPeer* const sender = (entry.flags & FI_REMOTE_CQ_DATA) != 0 ? sender_(entry.data) : nullptr;
+  if (sender == nullptr) {  // a stranger's
+    static_cast<void>(post_buffer(ended.memory, ended.cookie));
+    return;
+  }
+  lanes_.messages.push({.cookie = ended.cookie,
+                        .peer = sender->rank,
+                        .status = RMA_SUCCESS,
+                        .bytes = static_cast<std::uint32_t>(entry.len)});
+}
+
+long OfiDriver::post_buffer(const Local& buffer, Cookie cookie) {
+  const OfiPurpose wanted = {
+      .kind = OfiKind::buffer, .report = true, .peer = nullptr, .cookie = cookie, .memory = buffer};
+  return post_free(wanted, [&](void* context) {
+    return fi_recv(objects_.endpoint, buffer.address, buffer.bytes, memory_.descriptor(buffer.key),
+                   FI_ADDR_UNSPEC, context);
+  });
+}
+
+rma_status_t OfiDriver::withdraw(OfiPeer& peer, OfiOperation* operation, std::atomic<std::uint32_t>& posted,
+                                 long error) {
+  posted.fetch_sub(1, std::memory_order_relaxed);
+  if (operation == nullptr) return RMA_ERR_PEER_LOST;
+  if (error != -FI_EAGAIN) {
+    log(LogLevel::info, fmt::format("{}: rank {}: {}", name_, peer.rank,
+                                    fabric_failure(RMA_ERR_PEER_LOST, "posting", error).text()));
+  }
+  // If the peer was given up meanwhile, the operation has been reported, and the poster hears of it once.
+  if (operations_.give(operation)) return RMA_SUCCESS;
+  if (error == -FI_EAGAIN) return RMA_ERR_STATE;
+  fail(peer, RMA_ERR_PEER_LOST);
+  return RMA_ERR_PEER_LOST;
+}
+
+void OfiDriver::fail(OfiPeer& peer, rma_status_t status) {
+  operations_.fail(peer, [&](OfiOperation& operation) {
+    if (operation.purpose.kind == OfiKind::scatter) {
+      static_cast<void>(fi_cancel(&objects_.endpoint->fid, &operation.context));
+    }
+    lane_of(operation.purpose.kind)
+        .push({.cookie = operation.purpose.cookie, .peer = peer.rank, .status = status, .bytes = 0});
+  });
+}
+
+}  // namespace rma::transport

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "transport/ofi/libfabric.hpp"
+#include "transport/ofi/ofi_lane.hpp"
+#include "transport/ofi/ofi_memory.hpp"
+#include "transport/ofi/ofi_operations.hpp"
+#include "transport/service_thread.hpp"
+#include "transport/transport.hpp"
+#include "util/system/descriptor.hpp"
+
+namespace rma::transport {
+
+/// Drives a provider: reads its completion queue, which is also what makes most providers send and receive.
+/// Every thread that polls does so. While none polls, the service thread sleeps at the queue's descriptor and
+/// does it; so a peer's transfers arrive while this process computes or sleeps. Thread-safe.
+///
+/// If a thread polls all the time, the service thread would wake at each packet for nothing. So it sleeps by
+/// a clock then, and returns to the descriptor when it has seen no poll for one sleep, or when a thread says
+/// that it is about to sleep (rouse()).
+class OfiDriver {
+ public:
+  struct Lanes {
+    OfiLane& data;
+    OfiLane& messages;
+  };
+  /// Returns the peer that a message with this mark comes from; null if it comes from none.
+  using Sender = std::function<OfiPeer*(std::uint64_t mark)>;
+  /// Called with the memory of a handshake that has arrived (`arrived`: its size) or that was sent (0).
+  using HandshakeEnded = std::function<void(const Local& memory, std::size_t arrived)>;
+
+  OfiDriver(std::string name, OfiOperations& operations, const OfiMemory& memory, Lanes lanes, Sender sender)
+      : name_(std::move(name)),
+        operations_(operations),
+        memory_(memory),
+        lanes_(lanes),
+        sender_(std::move(sender)) {}
+
+  /// The objects that it drives; they outlive its use. `fd` is the queue's descriptor, or -1 if the provider
+  /// has none and must be polled.
+  struct Objects {
+    fid_fabric* fabric = nullptr;
+    fid_ep* endpoint = nullptr;
+    fid_cq* queue = nullptr;
+    int fd = -1;
+  };
+  /// RMA_ERR_SYSTEM.
+  [[nodiscard]] Status open(const Objects& objects, HandshakeEnded handshake_ended);
+  /// Adds the handlers. `serve` is called on the service thread after it has driven the provider; it returns
+  /// whether it wants to be called again soon.
+  void watch(ServiceThread& service, std::function<bool()> serve);
+
+  /// Takes in what has ended, unless another thread does it.
+  void drive();
+  /// Does the same for a thread that polls.
+  void poll() {
+    polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    drive();
+  }
+  /// Makes the service thread return to the queue's descriptor.
+  void rouse();
+  /// Makes the service thread call `serve`.
+  void call_service();
+
+  /// Posts an operation by `issue(context)`, which returns what libfabric returns. RMA_ERR_STATE if the peer
+  /// has `most` operations of this kind, or the provider takes no more now; RMA_ERR_PEER_LOST.
+  template <typename Issue>
+  [[nodiscard]] rma_status_t post(const OfiPurpose& wanted, std::uint32_t most, const Issue& issue) {
+    OfiPeer& peer = *wanted.peer;
+    std::atomic<std::uint32_t>& posted = peer.count(wanted.kind);
+    if (posted.fetch_add(1, std::memory_order_relaxed) >= most) {
+      posted.fetch_sub(1, std::memory_order_relaxed);
+      return peer.failed.load(std::memory_order_relaxed) ? RMA_ERR_PEER_LOST : RMA_ERR_STATE;
+    }
+    OfiOperation* const operation = operations_.take(wanted);
+    long error = -FI_ENOTCONN;
+    for (int tries = 0; operation != nullptr && tries < kTries; ++tries) {
+      error = issue(static_cast<void*>(&operation->context));
+      if (error != -FI_EAGAIN) break;
+      drive();  // the provider connects, or has no room
+    }
+    if (error == 0) return RMA_SUCCESS;
+    return withdraw(peer, operation, posted, error);
+  }
+  /// Posts a receive from any peer, or a handshake.
+  template <typename Issue>
+  [[nodiscard]] long post_free(const OfiPurpose& wanted, const Issue& issue) {
+    OfiOperation* const operation = operations_.take(wanted);
+    const long error = issue(static_cast<void*>(&operation->context));
+    if (error != 0) operations_.give(operation);
+    return error;
+  }
+  /// Posts a buffer for messages.
+  [[nodiscard]] long post_buffer(const Local& buffer, Cookie cookie);
+
+  /// Gives a peer up.
+  void fail(OfiPeer& peer, rma_status_t status);
+
+ private:
+  /// Attempts to post while the provider says "try again" and is driven.
+  static constexpr int kTries = 256;
+  /// The sleeps of the service thread while another thread polls.
+  static constexpr std::chrono::microseconds kShortestNap{50};
+  static constexpr std::chrono::microseconds kLongestNap{400};
+  static constexpr std::chrono::microseconds kSoon{200};
+
+  [[nodiscard]] rma_status_t withdraw(OfiPeer& peer, OfiOperation* operation,
+                                      std::atomic<std::uint32_t>& posted, long error);
+  [[nodiscard]] ServiceThread::Sleep prepare();
+  void read_error();
+  void end(OfiOperation& operation, const fi_cq_data_entry& entry);
+  void end_receive(const OfiPurpose& ended, const fi_cq_data_entry& entry);
+  [[nodiscard]] OfiLane& lane_of(OfiKind kind) {
+    return kind == OfiKind::data ? lanes_.data : lanes_.messages;
+  }
+
+  const std::string name_;
+  OfiOperations& operations_;
+  const OfiMemory& memory_;
+  const Lanes lanes_;
+  const Sender sender_;
+  Objects objects_;
+  HandshakeEnded handshake_ended_;
+  std::function<bool()> serve_;
+  std::mutex queue_lock_;  ///< held by the thread that reads the queue
+  Descriptor call_;        ///< wakes the service thread
+  /// How often a thread has polled; threads that count at the same time may lose counts.
+  std::atomic<std::uint64_t> polls_ = 0;
+  std::atomic<bool> napping_ = false;  ///< the service thread sleeps by the clock
+  // The rest belongs to the service thread.
+  std::uint64_t polls_seen_ = 0;
+  std::chrono::microseconds nap_ = kShortestNap;
+  bool soon_ = false;
+};
+
+}  // namespace rma::transport

@@ -1,0 +1,106 @@
+#include "transport/ofi/ofi_handshakes.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "util/try_assign.hpp"
+
+namespace rma::transport {
+
+Status OfiHandshakes::open(fid_ep* endpoint, fid_av* addresses) {
+  endpoint_ = endpoint;
+  addresses_ = addresses;
+  slots_.resize((kReceives + kSends) * kSlot);
+  RMA_TRY_ASSIGN(registration, memory_.add(slots_.data(), slots_.size()));
+  registration_ = registration;
+  for (std::size_t i = 0; i < kReceives + kSends; ++i) {
+    const Local slot = {
+        .address = slots_.data() + i * kSlot, .bytes = sizeof(OfiHandshake), .key = registration_.local};
+    if (i < kReceives) {
+      post_receive(slot);
+    } else {
+      free_sends_.push_back(slot);
+    }
+  }
+  return {};
+}
+
+void OfiHandshakes::post_receive(const Local& slot) {
+  const OfiPurpose purpose = {
+      .kind = OfiKind::hello_awaited, .report = true, .peer = nullptr, .cookie = 0, .memory = slot};
+  static_cast<void>(driver_.post_free(purpose, [&](void* context) {
+    return fi_trecv(endpoint_, slot.address, slot.bytes, memory_.descriptor(slot.key), FI_ADDR_UNSPEC, kTag,
+                    0, context);
+  }));
+}
+
+Result<fi_addr_t> OfiHandshakes::resolve(const OfiAddress& address) {
+  if (!address.valid()) return Status(RMA_ERR_SYSTEM, "a libfabric address that makes no sense");
+  const std::lock_guard guard(lock_);
+  const auto found = known_.find(address.name);
+  if (found != known_.end()) return found->second;
+  fi_addr_t name = FI_ADDR_UNSPEC;
+  const long error = fi_av_insert(addresses_, address.name.data(), 1, &name, 0, nullptr);
+  if (error != 1) return fabric_failure(RMA_ERR_SYSTEM, "fi_av_insert", error);
+  known_[address.name] = name;
+  return name;
+}
+
+void OfiHandshakes::send(const OfiAddress& to, const OfiHandshake& handshake) {
+  const auto name = resolve(to);
+  if (!name.ok()) return;
+  {
+    const std::lock_guard guard(lock_);
+    if (free_sends_.empty()) return;
+    const Local slot = free_sends_.back();
+    free_sends_.pop_back();
+    std::memcpy(slot.address, &handshake, sizeof handshake);
+    waiting_.push_back({.to = name.value(), .memory = slot, .attempts = 0});
+  }
+  driver_.call_service();
+}
+
+long OfiHandshakes::post(const Waiting& one) {
+  const OfiPurpose purpose = {
+      .kind = OfiKind::hello_sent, .report = true, .peer = nullptr, .cookie = 0, .memory = one.memory};
+  return driver_.post_free(purpose, [&](void* context) {
+    return fi_tsend(endpoint_, one.memory.address, one.memory.bytes, memory_.descriptor(one.memory.key),
+                    one.to, kTag, context);
+  });
+}
+
+bool OfiHandshakes::send_waiting() {
+  std::list<Waiting> waiting;
+  {
+    const std::lock_guard guard(lock_);
+    waiting.swap(waiting_);
+  }
+  for (auto one = waiting.begin(); one != waiting.end();) {
+    const long error = post(*one);
+    const bool again = error == -FI_EAGAIN && ++one->attempts < kAttempts;
+    if (error != 0 && !again) ended(one->memory, 0);
+    one = again ? std::next(one) : waiting.erase(one);
+  }
+  const std::lock_guard guard(lock_);
+  waiting_.splice(waiting_.begin(), waiting);
+  return !waiting_.empty();
+}
+
+void OfiHandshakes::ended(const Local& memory, std::size_t arrived) {
+  const bool receive = static_cast<std::size_t>(memory.address - slots_.data()) < kReceives * kSlot;
+  bool call = false;
+  {
+    const std::lock_guard guard(lock_);
+    if (!receive) {
+      free_sends_.push_back(memory);
+    } else if (arrived == sizeof(OfiHandshake)) {
+      std::memcpy(&arrived_.emplace_back(), memory.address, sizeof(OfiHandshake));
+      call = true;
+    }
+  }
+  if (receive) post_receive(memory);
+  if (call) driver_.call_service();
+}
+
+}  // namespace rma::transport

@@ -1,0 +1,48 @@
+#include "transport/ofi/ofi_lane.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+
+namespace rma::transport {
+
+Status OfiLane::open() {
+  event_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  return event_.open() ? Status() : system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+}
+
+void OfiLane::push(const Completion& completion) {
+  {
+    const std::lock_guard guard(lock_);
+    completions_.push_back(completion);
+  }
+  count_.fetch_add(1, std::memory_order_seq_cst);
+  if (!armed_.load(std::memory_order_seq_cst) || !armed_.exchange(false, std::memory_order_seq_cst)) return;
+  const std::uint64_t one = 1;
+  // The write fails only if the counter is full. The descriptor is readable then.
+  [[maybe_unused]] const ssize_t written = write(event_.get(), &one, sizeof one);
+}
+
+std::size_t OfiLane::take(std::span<Completion> completions) {
+  if (count_.load(std::memory_order_acquire) == 0) return 0;
+  const std::lock_guard guard(lock_);
+  std::size_t filled = 0;
+  while (filled < completions.size() && !completions_.empty()) {
+    completions[filled++] = completions_.front();
+    completions_.pop_front();
+  }
+  count_.fetch_sub(filled, std::memory_order_relaxed);
+  return filled;
+}
+
+bool OfiLane::arm() {
+  std::uint64_t events = 0;
+  // There may be nothing to read.
+  [[maybe_unused]] const ssize_t taken = read(event_.get(), &events, sizeof events);
+  armed_.store(true, std::memory_order_seq_cst);
+  return count_.load(std::memory_order_seq_cst) == 0;
+}
+
+}  // namespace rma::transport

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <span>
+
+#include "transport/transport.hpp"
+#include "util/status.hpp"
+#include "util/system/descriptor.hpp"
+
+namespace rma::transport {
+
+/// The completions of one of the two ways to a device's peers, between the thread that takes them from the
+/// provider's queue and the thread that polls. Thread-safe.
+class OfiLane {
+ public:
+  /// RMA_ERR_SYSTEM.
+  [[nodiscard]] Status open();
+  void push(const Completion& completion);
+  /// Fills `completions` from the front. Returns how many it has filled.
+  [[nodiscard]] std::size_t take(std::span<Completion> completions);
+  /// Readable after arm() and a push().
+  [[nodiscard]] int event_fd() const { return event_.get(); }
+  /// Returns false if there are completions already.
+  [[nodiscard]] bool arm();
+
+ private:
+  std::mutex lock_;
+  std::deque<Completion> completions_;
+  /// Dekker's algorithm: push() adds to `count_` and then reads `armed_`; arm() does the opposite.
+  std::atomic<std::size_t> count_ = 0;
+  std::atomic<bool> armed_ = false;
+  Descriptor event_;
+};
+
+}  // namespace rma::transport

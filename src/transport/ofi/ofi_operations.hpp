@@ -1,0 +1,92 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+
+#include "transport/ofi/libfabric.hpp"
+#include "transport/transport.hpp"
+
+namespace rma::transport {
+
+/// What an operation is. The first four are counted for each peer, because their numbers are limited.
+enum class OfiKind : std::uint8_t { data, message, transfer, scatter, buffer, hello_sent, hello_awaited };
+inline constexpr std::size_t kOfiCounted = 4;
+
+/// A peer that this process is connected with, or is about to be.
+struct OfiPeer {
+  OfiPeer(int rank_given, std::uint32_t ticket_given) : rank(rank_given), ticket(ticket_given) {}
+
+  const int rank;
+  const std::uint32_t ticket;  ///< the peer's messages carry it
+
+  // These are written before `bound`.
+  fi_addr_t address = FI_ADDR_UNSPEC;
+  std::uint64_t mark = 0;  ///< this process's messages to the peer carry it: see mark_of()
+  Remote empty;            ///< the place of writes without data
+  std::uint32_t buffers = 0;
+  std::uint32_t gather = 0;
+
+  std::atomic<bool> bound = false;   ///< the store releases the members above
+  std::atomic<bool> failed = false;  ///< written with the lock of the operations
+  std::array<std::atomic<std::uint32_t>, kOfiCounted> posted = {};
+
+  [[nodiscard]] std::atomic<std::uint32_t>& count(OfiKind kind) {
+    return posted[static_cast<std::size_t>(kind)];
+  }
+};
+
+/// The mark of a message or gather: the ticket that the receiver gave to the sender, and the sender's rank.
+[[nodiscard]] constexpr std::uint64_t mark_of(std::uint32_t ticket, int sender) {
+  return std::uint64_t{ticket} << 32U | static_cast<std::uint32_t>(sender);
+}
+
+/// What an operation is for.
+struct OfiPurpose {
+  OfiKind kind = OfiKind::data;
+  bool report = false;      ///< the poster waits for the completion, also if it is a success
+  OfiPeer* peer = nullptr;  ///< null for receives from any peer and for handshakes
+  Cookie cookie = 0;
+  Local memory;  ///< of `buffer` and the handshakes
+};
+
+/// An operation that libfabric has, or is about to have. Its address is the operation's context there.
+struct OfiOperation {
+  fi_context2 context;  ///< for the provider; the first member
+  OfiPurpose purpose;
+  bool over = false;  ///< the poster has been told the end; the provider has not ended the operation yet
+  bool live = false;
+  OfiOperation* next_free = nullptr;
+};
+
+/// The operations under way. A provider has an operation until it reports its end, which may be long after
+/// its peer was given up. So an operation's memory is never freed before. Thread-safe.
+class OfiOperations {
+ public:
+  /// Returns an operation; null if its peer has failed.
+  [[nodiscard]] OfiOperation* take(const OfiPurpose& purpose);
+  /// Takes an operation back. Returns whether its poster has been told the end already.
+  bool give(OfiOperation* operation);
+
+  /// Records that `peer` has failed. Calls `ended` for each of its operations whose poster waits.
+  template <typename Ended>
+  void fail(OfiPeer& peer, const Ended& ended) {
+    const std::lock_guard guard(lock_);
+    if (peer.failed.exchange(true, std::memory_order_acq_rel)) return;
+    for (OfiOperation& one : all_) {
+      if (!one.live || one.purpose.peer != &peer || one.over) continue;
+      one.over = true;
+      ended(one);
+    }
+  }
+
+ private:
+  std::mutex lock_;
+  std::deque<OfiOperation> all_;  ///< never moves an element
+  OfiOperation* free_ = nullptr;
+};
+
+}  // namespace rma::transport

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "transport/wireup/siphash.hpp"
+#include "util/status.hpp"
+
+namespace rma::transport {
+
+/// Returns a secret that nobody can guess. RMA_ERR_SYSTEM.
+[[nodiscard]] Result<Secret> make_secret();
+
+}  // namespace rma::transport
