@@ -70,6 +70,8 @@ void measure_bandwidth(const Job& job);
 void measure_reuse(const Job& job);
 /** Measures two-sided messages between ranks 0 and 1. */
 void measure_messages(const Job& job);
+/** Measures puts with a fence, and gets, by rank 0, while rank 1 waits, computes or sleeps. */
+void measure_complete(const Job& job);
 /** Measures the memory of every rank: after the start, with one connection each, and with connections to all.
  * For one host only. */
 void measure_memory(const Job& job);

@@ -39,6 +39,7 @@ constexpr Mode<Job> kModes[] = {
     {"latency", "put, get and fetch-add of 8 bytes", measure_latency},
     {"bandwidth", "put and get by size, many at once, and how busy the hosts are", measure_bandwidth},
     {"reuse", "puts from a buffer outside the heap, by how often it is used", measure_reuse},
+    {"complete", "puts with a fence, and gets, while the target waits, computes or sleeps", measure_complete},
     {"messages", "two-sided messages: latency, and bandwidth by size", measure_messages},
     {"memory", "memory of each rank by its connections (one host, RMA_SHM=off, --meet)", measure_memory}};
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <utility>
 
+#include "transport/ofi/signal_guard.hpp"
 #include "util/try_assign.hpp"
 
 namespace rma::transport {
@@ -187,6 +188,7 @@ void choose_fabrics(std::vector<FabricCandidate>& candidates, std::string_view d
 
 Result<std::vector<FabricCandidate>> find_fabrics(const FabricChoice& choice) {
   refuse_prefetching();
+  const SignalGuard guard;  // the first question loads more libraries
   RMA_TRY_ASSIGN(library, Libfabric::get());
   std::vector<FabricCandidate> candidates;
   for (const std::string& provider : words_of(choice.providers)) {

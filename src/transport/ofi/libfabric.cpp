@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include "transport/ofi/signal_guard.hpp"
 #include "util/try.hpp"
 
 namespace rma::transport {
@@ -25,6 +26,7 @@ Status find_function(void* library, const char* name, const char* version, Funct
 }  // namespace
 
 Status Libfabric::load() {
+  const SignalGuard guard;
   // It is never closed: some providers leave threads behind.
   void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

@@ -102,8 +102,8 @@ void OfiDriver::read_error() {
       log(LogLevel::info, fmt::format("{}: the connection to rank {} failed: {}", name_, ended.peer->rank,
                                       fabric_failure(RMA_ERR_PEER_LOST, "libfabric", error.err).text()));
     }
-    ended.peer->count(ended.kind).fetch_sub(1, std::memory_order_relaxed);
-    fail(*ended.peer, RMA_ERR_PEER_LOST);
+    fail(*ended.peer);  // before uncount(), which completes what rides on this operation
+    uncount(ended);
   }
   operations_.give(operation);
   if (ended.peer == nullptr) handshake_ended_(ended.memory, 0);
@@ -116,14 +116,15 @@ void OfiDriver::end(OfiOperation& operation, const fi_cq_data_entry& entry) {
     end_receive(ended, entry);
     return;
   }
-  ended.peer->count(ended.kind).fetch_sub(1, std::memory_order_relaxed);
-  if (!operations_.give(&operation) && ended.report) {
+  const bool told = operations_.give(&operation);
+  if (!told && ended.report) {
     lane_of(ended.kind)
         .push({.cookie = ended.cookie,
                .peer = ended.peer->rank,
                .status = RMA_SUCCESS,
                .bytes = static_cast<std::uint32_t>(entry.len)});
   }
+  uncount(ended);
 }
 
 void OfiDriver::end_receive(const OfiPurpose& ended, const fi_cq_data_entry& entry) {
@@ -150,29 +151,41 @@ long OfiDriver::post_buffer(const Local& buffer, Cookie cookie) {
   });
 }
 
-rma_status_t OfiDriver::withdraw(OfiPeer& peer, OfiOperation* operation, std::atomic<std::uint32_t>& posted,
-                                 long error) {
-  posted.fetch_sub(1, std::memory_order_relaxed);
-  if (operation == nullptr) return RMA_ERR_PEER_LOST;
-  if (error != -FI_EAGAIN) {
+rma_status_t OfiDriver::withdraw(const OfiPurpose& purpose, OfiOperation* operation, long error) {
+  OfiPeer& peer = *purpose.peer;
+  const bool again = error == -FI_EAGAIN;
+  if (operation != nullptr && !again) {
     log(LogLevel::info, fmt::format("{}: rank {}: {}", name_, peer.rank,
                                     fabric_failure(RMA_ERR_PEER_LOST, "posting", error).text()));
+    fail(peer);
   }
+  uncount(purpose);
+  if (operation == nullptr) return RMA_ERR_PEER_LOST;
   // If the peer was given up meanwhile, the operation has been reported, and the poster hears of it once.
   if (operations_.give(operation)) return RMA_SUCCESS;
-  if (error == -FI_EAGAIN) return RMA_ERR_STATE;
-  fail(peer, RMA_ERR_PEER_LOST);
-  return RMA_ERR_PEER_LOST;
+  return again ? RMA_ERR_STATE : RMA_ERR_PEER_LOST;
 }
 
-void OfiDriver::fail(OfiPeer& peer, rma_status_t status) {
+void OfiDriver::uncount(const OfiPurpose& purpose) {
+  OfiPeer& peer = *purpose.peer;
+  peer.count(purpose.kind).fetch_sub(1, std::memory_order_relaxed);
+  if (purpose.kind != OfiKind::data) return;
+  peer.order.end(purpose.number, [&](Cookie cookie) {
+    lanes_.data.push({.cookie = cookie, .peer = peer.rank, .status = RMA_SUCCESS, .bytes = 0});
+  });
+}
+
+void OfiDriver::fail(OfiPeer& peer) {
+  const auto lost = [&](OfiLane& lane, Cookie cookie) {
+    lane.push({.cookie = cookie, .peer = peer.rank, .status = RMA_ERR_PEER_LOST, .bytes = 0});
+  };
   operations_.fail(peer, [&](OfiOperation& operation) {
     if (operation.purpose.kind == OfiKind::scatter) {
       static_cast<void>(fi_cancel(&objects_.endpoint->fid, &operation.context));
     }
-    lane_of(operation.purpose.kind)
-        .push({.cookie = operation.purpose.cookie, .peer = peer.rank, .status = status, .bytes = 0});
+    lost(lane_of(operation.purpose.kind), operation.purpose.cookie);
   });
+  peer.order.fail([&](Cookie cookie) { lost(lanes_.data, cookie); });
 }
 
 }  // namespace rma::transport

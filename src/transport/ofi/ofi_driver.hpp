@@ -82,7 +82,9 @@ class OfiDriver {
       posted.fetch_sub(1, std::memory_order_relaxed);
       return peer.failed.load(std::memory_order_relaxed) ? RMA_ERR_PEER_LOST : RMA_ERR_STATE;
     }
-    OfiOperation* const operation = operations_.take(wanted);
+    OfiPurpose purpose = wanted;
+    if (purpose.kind == OfiKind::data) purpose.number = peer.order.add();
+    OfiOperation* const operation = operations_.take(purpose);
     long error = -FI_ENOTCONN;
     for (int tries = 0; operation != nullptr && tries < kTries; ++tries) {
       error = issue(static_cast<void*>(&operation->context));
@@ -90,7 +92,7 @@ class OfiDriver {
       drive();  // the provider connects, or has no room
     }
     if (error == 0) return RMA_SUCCESS;
-    return withdraw(peer, operation, posted, error);
+    return withdraw(purpose, operation, error);
   }
   /// Posts a receive from any peer, or a handshake.
   template <typename Issue>
@@ -104,7 +106,7 @@ class OfiDriver {
   [[nodiscard]] long post_buffer(const Local& buffer, Cookie cookie);
 
   /// Gives a peer up.
-  void fail(OfiPeer& peer, rma_status_t status);
+  void fail(OfiPeer& peer);
 
  private:
   /// Attempts to post while the provider says "try again" and is driven.
@@ -114,8 +116,9 @@ class OfiDriver {
   static constexpr std::chrono::microseconds kLongestNap{400};
   static constexpr std::chrono::microseconds kSoon{200};
 
-  [[nodiscard]] rma_status_t withdraw(OfiPeer& peer, OfiOperation* operation,
-                                      std::atomic<std::uint32_t>& posted, long error);
+  [[nodiscard]] rma_status_t withdraw(const OfiPurpose& purpose, OfiOperation* operation, long error);
+  /// Ends the counts of an operation that the provider does not have any more.
+  void uncount(const OfiPurpose& purpose);
   [[nodiscard]] ServiceThread::Sleep prepare();
   void read_error();
   void end(OfiOperation& operation, const fi_cq_data_entry& entry);

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "transport/ofi/libfabric.hpp"
+#include "transport/ofi/ofi_order.hpp"
 #include "transport/transport.hpp"
 
 namespace rma::transport {
@@ -33,6 +34,7 @@ struct OfiPeer {
   std::atomic<bool> bound = false;   ///< the store releases the members above
   std::atomic<bool> failed = false;  ///< written with the lock of the operations
   std::array<std::atomic<std::uint32_t>, kOfiCounted> posted = {};
+  OfiOrder order;  ///< of the operations of kind `data`
 
   [[nodiscard]] std::atomic<std::uint32_t>& count(OfiKind kind) {
     return posted[static_cast<std::size_t>(kind)];
@@ -50,7 +52,8 @@ struct OfiPurpose {
   bool report = false;      ///< the poster waits for the completion, also if it is a success
   OfiPeer* peer = nullptr;  ///< null for receives from any peer and for handshakes
   Cookie cookie = 0;
-  Local memory;  ///< of `buffer` and the handshakes
+  Local memory;              ///< of `buffer` and the handshakes
+  std::uint64_t number = 0;  ///< of `data`: see OfiOrder
 };
 
 /// An operation that libfabric has, or is about to have. Its address is the operation's context there.

@@ -206,7 +206,7 @@ Status OfiTransport::bind(int peer, const OfiEnd& end) {
 }
 
 void OfiTransport::fail(int peer) {
-  if (OfiPeer* const failed = peer_at(peer); failed != nullptr) driver_.fail(*failed, RMA_ERR_PEER_LOST);
+  if (OfiPeer* const failed = peer_at(peer); failed != nullptr) driver_.fail(*failed);
 }
 
 rma_status_t OfiTransport::post(int peer, std::span<const Work> work, std::size_t* posted) {
@@ -214,6 +214,11 @@ rma_status_t OfiTransport::post(int peer, std::span<const Work> work, std::size_
   OfiPeer* const to = peer_at(peer);
   if (to == nullptr || !to->bound.load(std::memory_order_acquire)) return RMA_ERR_PEER_LOST;
   for (const Work& one : work) {
+    const bool empty = one.pieces.empty() && one.direction == Direction::write;
+    if (empty && to->order.ride(one.cookie)) {
+      ++*posted;
+      continue;
+    }
     RMA_TRY(transfers_.post(*to, OfiKind::data, one, limits_.max_outstanding));
     ++*posted;
   }
