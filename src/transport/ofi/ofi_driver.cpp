@@ -47,12 +47,7 @@ ServiceThread::Sleep OfiDriver::prepare() {
   }
   nap_ = kShortestNap;
   napping_.store(false, std::memory_order_relaxed);
-  fid* const queue = &objects_.queue->fid;
-  std::array<fid*, 1> queues = {queue};
-  const std::unique_lock guard(queue_lock_, std::try_to_lock);
-  if (!guard.owns_lock() || fi_trywait(objects_.fabric, queues.data(), 1) != 0) {
-    return {.until_readable = false, .at_most = 0us};
-  }
+  if (!may_sleep()) return {.until_readable = false, .at_most = 0us};
   return {.until_readable = true, .at_most = soon_ ? std::optional(kSoon) : std::nullopt};
 }
 
@@ -69,21 +64,33 @@ void OfiDriver::call_service() {
 void OfiDriver::drive() {
   const std::unique_lock guard(queue_lock_, std::try_to_lock);
   if (!guard.owns_lock()) return;
-  std::array<fi_cq_data_entry, 32> entries;
-  while (true) {
-    const ssize_t read = fi_cq_read(objects_.queue, entries.data(), entries.size());
-    if (read == -FI_EAVAIL) {
-      read_error();
-      continue;
-    }
-    if (read <= 0) return;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(read); ++i) {
-      // 1.17 reports operations without a context, which are its own.
-      if (entries[i].op_context != nullptr)
-        end(*static_cast<OfiOperation*>(entries[i].op_context), entries[i]);
-    }
-    if (static_cast<std::size_t>(read) < entries.size()) return;
+  Entries entries;
+  while (take_in(entries, fi_cq_read(objects_.queue, entries.data(), entries.size()))) {
   }
+}
+
+bool OfiDriver::take_in(const Entries& entries, ssize_t read) {
+  if (read == -FI_EAVAIL) {
+    read_error();
+    return true;
+  }
+  for (std::size_t i = 0; read > 0 && i < static_cast<std::size_t>(read); ++i) {
+    // 1.17 reports operations without a context, which are its own.
+    if (entries[i].op_context != nullptr) end(*static_cast<OfiOperation*>(entries[i].op_context), entries[i]);
+  }
+  return read == static_cast<ssize_t>(entries.size());
+}
+
+bool OfiDriver::may_sleep() {
+  const std::unique_lock guard(queue_lock_, std::try_to_lock);
+  std::array<fid*, 1> queues = {&objects_.queue->fid};
+  if (!guard.owns_lock() || fi_trywait(objects_.fabric, queues.data(), 1) != 0) return false;
+  // net and tcp signal each completion at the descriptor, and only this call takes the signal back. Without
+  // it the descriptor stays readable.
+  Entries entries;
+  const ssize_t read = fi_cq_sread(objects_.queue, entries.data(), entries.size(), nullptr, 0);
+  static_cast<void>(take_in(entries, read));
+  return read <= 0 && read != -FI_EAVAIL;
 }
 
 void OfiDriver::read_error() {
@@ -153,7 +160,7 @@ long OfiDriver::post_buffer(const Local& buffer, Cookie cookie) {
 
 rma_status_t OfiDriver::withdraw(const OfiPurpose& purpose, OfiOperation* operation, long error) {
   OfiPeer& peer = *purpose.peer;
-  const bool again = error == -FI_EAGAIN;
+  const bool again = error == -FI_EAGAIN && !refused_for_long(peer);
   if (operation != nullptr && !again) {
     log(LogLevel::info, fmt::format("{}: rank {}: {}", name_, peer.rank,
                                     fabric_failure(RMA_ERR_PEER_LOST, "posting", error).text()));
@@ -164,6 +171,13 @@ rma_status_t OfiDriver::withdraw(const OfiPurpose& purpose, OfiOperation* operat
   // If the peer was given up meanwhile, the operation has been reported, and the poster hears of it once.
   if (operations_.give(operation)) return RMA_SUCCESS;
   return again ? RMA_ERR_STATE : RMA_ERR_PEER_LOST;
+}
+
+bool OfiDriver::refused_for_long(OfiPeer& peer) const {
+  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  std::int64_t since = 0;
+  if (peer.refused_since.compare_exchange_strong(since, now, std::memory_order_relaxed)) return false;
+  return now - since > objects_.timeout / std::chrono::nanoseconds(1);
 }
 
 void OfiDriver::uncount(const OfiPurpose& purpose) {

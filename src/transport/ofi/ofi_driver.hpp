@@ -53,6 +53,8 @@ class OfiDriver {
     fid_ep* endpoint = nullptr;
     fid_cq* queue = nullptr;
     int fd = -1;
+    std::chrono::milliseconds timeout{
+        0};  ///< a peer for which the provider takes nothing for so long is lost
   };
   /// RMA_ERR_SYSTEM.
   [[nodiscard]] Status open(const Objects& objects, HandshakeEnded handshake_ended);
@@ -91,8 +93,9 @@ class OfiDriver {
       if (error != -FI_EAGAIN) break;
       drive();  // the provider connects, or has no room
     }
-    if (error == 0) return RMA_SUCCESS;
-    return withdraw(purpose, operation, error);
+    if (error != 0) return withdraw(purpose, operation, error);
+    peer.refused_since.store(0, std::memory_order_relaxed);
+    return RMA_SUCCESS;
   }
   /// Posts a receive from any peer, or a handshake.
   template <typename Issue>
@@ -117,9 +120,17 @@ class OfiDriver {
   static constexpr std::chrono::microseconds kSoon{200};
 
   [[nodiscard]] rma_status_t withdraw(const OfiPurpose& purpose, OfiOperation* operation, long error);
+  /// Returns whether the provider has taken nothing for the peer for the whole timeout: some say "try again"
+  /// for ever if a peer has ended.
+  [[nodiscard]] bool refused_for_long(OfiPeer& peer) const;
   /// Ends the counts of an operation that the provider does not have any more.
   void uncount(const OfiPurpose& purpose);
+  using Entries = std::array<fi_cq_data_entry, 32>;
   [[nodiscard]] ServiceThread::Sleep prepare();
+  /// Returns whether the queue's descriptor will say when there is something to do.
+  [[nodiscard]] bool may_sleep();
+  /// Ends the operations that a read of the queue has found. Returns whether there may be more.
+  bool take_in(const Entries& entries, ssize_t read);
   void read_error();
   void end(OfiOperation& operation, const fi_cq_data_entry& entry);
   void end_receive(const OfiPurpose& ended, const fi_cq_data_entry& entry);

@@ -35,6 +35,8 @@ struct OfiPeer {
   std::atomic<bool> failed = false;  ///< written with the lock of the operations
   std::array<std::atomic<std::uint32_t>, kOfiCounted> posted = {};
   OfiOrder order;  ///< of the operations of kind `data`
+  /// Since when the provider takes nothing for the peer, in nanoseconds of the steady clock; 0: it does.
+  std::atomic<std::int64_t> refused_since = 0;
 
   [[nodiscard]] std::atomic<std::uint32_t>& count(OfiKind kind) {
     return posted[static_cast<std::size_t>(kind)];

@@ -38,6 +38,7 @@ Result<std::vector<std::unique_ptr<Transport>>> open_ofi(const ProviderOptions& 
       .secret = secret,
       .queue_depth = options.queue_depth,
       .completions = options.completions,
+      .timeout = options.timeout,
       // The rails are tried in turn, so a rank that answers on none counts as lost after
       // the whole timeout.
       .connect_timeout = options.timeout / std::clamp<std::size_t>(usable, 1, options.most)};

@@ -133,7 +133,11 @@ Status OfiTransport::start(const FabricCandidate& candidate, ServiceThread& serv
     RMA_TRY(opened(fi_control(&queue_->fid, FI_GETWAIT, &fd), "FI_GETWAIT"));
   }
   RMA_TRY(
-      driver_.open({.fabric = fabric_.get(), .endpoint = endpoint_.get(), .queue = queue_.get(), .fd = fd},
+      driver_.open({.fabric = fabric_.get(),
+                    .endpoint = endpoint_.get(),
+                    .queue = queue_.get(),
+                    .fd = fd,
+                    .timeout = options_.timeout},
                    [this](const Local& memory, std::size_t arrived) { handshakes_.ended(memory, arrived); }));
   memory_.open(domain_.get(), endpoint_.get());
   RMA_TRY_ASSIGN(empty, memory_.add(reinterpret_cast<std::byte*>(&empty_), sizeof empty_));

@@ -33,7 +33,8 @@ struct OfiOptions {
   Secret secret = {};             ///< secret of this process; peers that call it learn it from its card
   std::uint32_t queue_depth = 0;  ///< most operations to one peer that are posted and not yet polled
   std::uint32_t completions = 0;  ///< the same for all peers together
-  std::chrono::milliseconds connect_timeout{0};
+  std::chrono::milliseconds timeout{0};          ///< a peer that does not answer for this long counts as lost
+  std::chrono::milliseconds connect_timeout{0};  ///< the same for a call to connect
 };
 
 /// An interface that libfabric drives, with one endpoint for both ways to a peer (FI_EP_RDM). Thread-safe.

@@ -1,0 +1,243 @@
+#include "transport/ofi/ofi_transport.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "ofi_pair.hpp"
+#include "transport/ofi/mapped_memory.hpp"
+
+namespace rma::transport {
+namespace {
+
+TEST_F(OfiPair, AnEndThatNobodyPollsIsWrittenAndRead) {
+  const Status connected = connect();
+  ASSERT_TRUE(connected.ok()) << connected.text();
+  ASSERT_EQ(write(ends[1]->remote(64), 1000, 7), RMA_SUCCESS);
+  EXPECT_EQ(outcome(7), RMA_SUCCESS);
+  EXPECT_TRUE(
+      std::equal(ends[0]->memory.begin(), ends[0]->memory.begin() + 1000, ends[1]->memory.begin() + 64));
+  EXPECT_EQ(ends[1]->memory[63], std::byte{0});
+  EXPECT_EQ(ends[1]->memory[1064], std::byte{0});
+  const std::array pieces = {ends[0]->local(2000, 10), ends[0]->local(3000, 30)};
+  ASSERT_EQ(ends[0]->transport->post_read(1, pieces, ends[1]->remote(64), 8, {}), RMA_SUCCESS);
+  EXPECT_EQ(outcome(8), RMA_SUCCESS);
+  EXPECT_EQ(std::memcmp(&ends[0]->memory[2000], ends[1]->memory.data() + 64, 10), 0);
+  EXPECT_EQ(std::memcmp(&ends[0]->memory[3000], ends[1]->memory.data() + 74, 30), 0);
+}
+
+TEST_F(OfiPair, BothMayCallAtOnceAndAgain) {
+  Status other;
+  std::thread caller([&] { other = ends[1]->transport->connect(0, ends[0]->transport->card()); });
+  const Status connected = connect();
+  caller.join();
+  EXPECT_TRUE(connected.ok() && other.ok()) << connected.text() << other.text();
+  EXPECT_TRUE(connect().ok());
+}
+
+TEST_F(OfiPair, AnEmptyWriteEndsBehindWhatIsUnderWayAndIsSentIfNothingIs) {
+  ASSERT_TRUE(connect().ok());
+  const Work empty = {.direction = Direction::write, .remote = {}, .pieces = {}, .cookie = 1, .flags = {}};
+  std::size_t posted = 0;
+  ASSERT_EQ(ends[0]->transport->post(1, {&empty, 1}, &posted), RMA_SUCCESS);
+  EXPECT_EQ(ends[0]->transport->outstanding(1), 1U)
+      << "it goes to the peer, and so finds out whether it lives";
+  EXPECT_EQ(outcome(1), RMA_SUCCESS);
+  const Local piece = ends[0]->local(0, 8);
+  ASSERT_EQ(ends[0]->transport->post_write(1, ends[1]->remote(0), {&piece, 1}, 0, {.unsignaled = true}),
+            RMA_SUCCESS);
+  ASSERT_EQ(ends[0]->transport->post(1, {&empty, 1}, &posted), RMA_SUCCESS);
+  EXPECT_EQ(outcome(1), RMA_SUCCESS);
+  EXPECT_EQ(std::memcmp(ends[1]->memory.data(), ends[0]->memory.data(), 8), 0);
+}
+
+TEST_F(OfiPair, NoMoreThanTheLimitIsTaken) {
+  ASSERT_TRUE(connect().ok());
+  const std::uint32_t most = ends[0]->transport->limits().max_outstanding;
+  const std::vector<Local> pieces(1, ends[0]->local(0, 8));
+  std::vector<Work> work(most + 1, {.direction = Direction::write,
+                                    .remote = ends[1]->remote(0),
+                                    .pieces = pieces,
+                                    .cookie = 3,
+                                    .flags = {}});
+  std::size_t posted = 0;
+  EXPECT_EQ(ends[0]->transport->post(1, work, &posted), RMA_ERR_STATE);
+  EXPECT_EQ(posted, most);
+  for (std::size_t i = 0; i < posted; ++i) EXPECT_EQ(outcome(3), RMA_SUCCESS);
+}
+
+// Some providers connect again without a word. What was under way is lost then, so the rank is.
+TEST_F(OfiPair, AWrongKeyLosesThePeerAndHarmsNobody) {
+  ASSERT_TRUE(connect().ok());
+  const Remote wrong = {.address = ends[1]->registration.base, .key = ends[1]->registration.remote ^ 1U};
+  ASSERT_EQ(write(wrong, 8, 4), RMA_SUCCESS);
+  EXPECT_EQ(outcome(4), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(write(ends[1]->remote(0), 8, 5), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(ends[1]->memory[0], std::byte{0});
+}
+
+TEST_F(OfiPair, AWriteBeyondTheRegistrationIsRefused) {
+  ASSERT_TRUE(connect().ok());
+  ASSERT_EQ(write(ends[1]->remote(kBytes - 4), 8, 4), RMA_SUCCESS);
+  EXPECT_EQ(outcome(4), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(ends[1]->memory[kBytes - 1], std::byte{0});
+}
+
+TEST_F(OfiPair, AKeyThatWasValidOnceIsRefusedAfterANewRegistration) {
+  ASSERT_TRUE(connect().ok());
+  const Remote old = ends[1]->remote(0);
+  ends[1]->transport->deregister_memory(ends[1]->registration);
+  auto again = ends[1]->transport->register_memory(ends[1]->memory.data(), kBytes);
+  ASSERT_TRUE(again.ok());
+  ends[1]->registration = again.value();
+  EXPECT_NE(old.key, again->remote);
+  ASSERT_EQ(write(ends[1]->remote(0), 8, 6), RMA_SUCCESS);
+  EXPECT_EQ(outcome(6), RMA_SUCCESS);
+  ASSERT_EQ(write(old, 8, 7), RMA_SUCCESS);
+  EXPECT_EQ(outcome(7), RMA_ERR_PEER_LOST);
+}
+
+// The provider of 1.17 dies here unless its prefetching is off (FI_NET_PREFETCH_RBUF_SIZE).
+TEST_F(OfiPair, AWriteToUnmappedMemoryDoesNotKillItsTarget) {
+  ASSERT_TRUE(connect().ok());
+  void* const page = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  auto registration = ends[1]->transport->register_memory(static_cast<std::byte*>(page), kBytes);
+  ASSERT_TRUE(registration.ok());
+  ASSERT_EQ(mprotect(page, kBytes, PROT_NONE), 0);
+  ASSERT_EQ(write({.address = registration->base, .key = registration->remote}, 8, 9), RMA_SUCCESS);
+  EXPECT_EQ(outcome(9), RMA_ERR_PEER_LOST);
+  ends[1]->transport->deregister_memory(registration.value());
+  munmap(page, kBytes);
+}
+
+TEST_F(OfiPair, MemoryThatCannotBeUsedIsNotRegistered) {
+  void* const pages = mmap(nullptr, 3 * kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  auto* const first = static_cast<std::byte*>(pages);
+  const auto register_pages = [&] {
+    return ends[0]->transport->register_memory(first + 8, 3 * kBytes - 16).status().code();
+  };
+  EXPECT_EQ(register_pages(), RMA_SUCCESS);
+  for (const int rights : {PROT_READ, PROT_NONE}) {
+    ASSERT_EQ(mprotect(first + kBytes, kBytes, rights), 0);
+    EXPECT_EQ(register_pages(), RMA_ERR_ADDRESS) << rights;
+  }
+  ASSERT_EQ(munmap(first + kBytes, kBytes), 0);
+  EXPECT_EQ(register_pages(), RMA_ERR_ADDRESS);
+  munmap(pages, 3 * kBytes);
+}
+
+TEST_F(OfiPair, MessagesNameTheirSenderAndGathersFindTheirScatter) {
+  ASSERT_TRUE(connect().ok());
+  EXPECT_EQ(ends[0]->messages().buffers_of(1), 2U);
+  const Local text = ends[0]->local(0, 100);
+  ASSERT_EQ(ends[0]->messages().post_message(1, {&text, 1}, 11, {}), RMA_SUCCESS);
+  const Completion got = wait(ends[1]->messages(), 100);
+  EXPECT_EQ(got.peer, 0);
+  EXPECT_EQ(got.bytes, 100U);
+  EXPECT_EQ(std::memcmp(ends[1]->buffers.data(), ends[0]->memory.data(), 100), 0);
+  EXPECT_EQ(wait(ends[0]->messages(), 11).status, RMA_SUCCESS);
+
+  const std::array to = {ends[1]->local(0, 10), ends[1]->local(500, 20)};
+  ASSERT_EQ(ends[1]->messages().post_scatter(0, to, 12), RMA_SUCCESS);
+  const std::array from = {ends[0]->local(40, 15), ends[0]->local(90, 15)};
+  ASSERT_EQ(ends[0]->messages().post_gather(1, from, 13, {}), RMA_SUCCESS);
+  EXPECT_EQ(wait(ends[1]->messages(), 12).bytes, 30U);
+  EXPECT_EQ(wait(ends[0]->messages(), 13).status, RMA_SUCCESS);
+  EXPECT_EQ(std::memcmp(ends[1]->memory.data(), &ends[0]->memory[40], 10), 0);
+  EXPECT_EQ(std::memcmp(&ends[1]->memory[500], &ends[0]->memory[50], 5), 0);
+  EXPECT_EQ(std::memcmp(&ends[1]->memory[505], &ends[0]->memory[90], 15), 0);
+}
+
+TEST_F(OfiPair, APeerThatIsGivenUpEndsEverything) {
+  ASSERT_TRUE(connect().ok());
+  const std::array to = {ends[0]->local(0, 10)};
+  ASSERT_EQ(ends[0]->messages().post_scatter(1, to, 21), RMA_SUCCESS);
+  ends[0]->transport->fail(1);
+  EXPECT_EQ(wait(ends[0]->messages(), 21).status, RMA_ERR_PEER_LOST);
+  EXPECT_EQ(write(ends[1]->remote(0), 8, 22), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(ends[0]->messages().post_scatter(1, to, 23), RMA_ERR_PEER_LOST);
+}
+
+TEST_F(OfiPair, APeerThatHasEndedIsLost) {
+  ASSERT_TRUE(connect().ok());
+  const Remote there = ends[1]->remote(0);
+  ends[1].reset();
+  // The first operations may still find the connection open. Then the provider says "try again".
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  rma_status_t status = RMA_SUCCESS;
+  while (status != RMA_ERR_PEER_LOST && std::chrono::steady_clock::now() < deadline) {
+    status = write(there, 8, 31);
+    if (status == RMA_SUCCESS) status = outcome(31);
+  }
+  EXPECT_EQ(status, RMA_ERR_PEER_LOST);
+}
+
+TEST_F(OfiPair, AThreadThatSleepsAtTheEventsWakes) {
+  ASSERT_TRUE(connect().ok());
+  ASSERT_TRUE(ends[1]->messages().arm(MessageEndpoint::Events::all));
+  const Local text = ends[0]->local(0, 16);
+  ASSERT_EQ(ends[0]->messages().post_message(1, {&text, 1}, 41, {}), RMA_SUCCESS);
+  pollfd polled = {.fd = ends[1]->messages().event_fd(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&polled, 1, 60000), 1);
+  EXPECT_EQ(wait(ends[1]->messages(), 100).bytes, 16U);
+  EXPECT_EQ(wait(ends[0]->messages(), 41).status, RMA_SUCCESS);
+}
+
+TEST_F(OfiPair, AStrangersSecretIsNotAnswered) {
+  auto card = OfiCard::decode(ends[1]->transport->card());
+  ASSERT_TRUE(card.ok());
+  OfiCard forged = card.value();
+  forged.address.provider[0] = 'x';
+  EXPECT_EQ(ends[0]->transport->connect(1, forged.encode()).code(), RMA_ERR_UNSUPPORTED);
+  EXPECT_EQ(ends[0]->transport->connect(1, std::vector<std::byte>(10)).code(), RMA_ERR_LAUNCH);
+}
+
+TEST(OfiMemoryKeys, AKeyTellsTheBase) {
+  constexpr std::uintptr_t kBase = 0x7ffe12345678;
+  const Key key = OfiMemory::offset_key(kBase, 5);
+  EXPECT_EQ(key >> OfiMemory::kNumberBits, kBase);
+  EXPECT_NE(key, OfiMemory::offset_key(kBase, 6));
+  EXPECT_NE(key, OfiMemory::offset_key(kBase + 1, 5));
+}
+
+TEST(OfiOrders, AnEmptyWriteEndsOnlyWhenAllBeforeItHave) {
+  OfiOrder order;
+  std::vector<Cookie> ended;
+  const auto end = [&](std::uint64_t number) {
+    order.end(number, [&](Cookie cookie) { ended.push_back(cookie); });
+  };
+  EXPECT_FALSE(order.ride(1)) << "nothing is under way";
+  const std::uint64_t first = order.add();
+  const std::uint64_t second = order.add();
+  EXPECT_TRUE(order.ride(2));
+  const std::uint64_t third = order.add();
+  EXPECT_TRUE(order.ride(3));
+  end(third);
+  end(second);
+  EXPECT_TRUE(ended.empty()) << "the first is under way";
+  end(first);
+  EXPECT_EQ(ended, (std::vector<Cookie>{2, 3}));
+  EXPECT_FALSE(order.ride(4));
+}
+
+TEST(OfiOrders, ThoseOfALostPeerAreReportedOnce) {
+  OfiOrder order;
+  const std::uint64_t first = order.add();
+  EXPECT_TRUE(order.ride(2));
+  std::vector<Cookie> lost;
+  order.fail([&](Cookie cookie) { lost.push_back(cookie); });
+  order.end(first, [&](Cookie cookie) { lost.push_back(cookie); });
+  EXPECT_EQ(lost, std::vector<Cookie>{2});
+  const std::uint64_t later = order.add();
+  EXPECT_FALSE(order.ride(5));
+  order.end(later, [&](Cookie cookie) { lost.push_back(cookie); });
+  EXPECT_EQ(lost.size(), 1U);
+}
+
+}  // namespace
+}  // namespace rma::transport
