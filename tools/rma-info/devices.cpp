@@ -11,8 +11,7 @@
 namespace rma::info {
 namespace {
 
-constexpr const char* kNone =
-    "none: ranks of this host can share memory, and jobs of several hosts cannot run here\n";
+constexpr const char* kNone = "none\n";
 
 /// Registers nothing. It only serves to ask whether registrations could be remembered.
 class NoRegistrar final : public Registrar {

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "collectives.hpp"
 #include "devices.hpp"
+#include "fabrics.hpp"
 #include "malloc/process_heap.hpp"
 #include "rma/rma.h"
 #include "transport/shm/cma_transport.hpp"
@@ -113,9 +116,31 @@ std::string settings_markdown() {
   return text;
 }
 
-std::string devices_error() { return find_devices(in_force()).error; }
+namespace {
 
-std::string devices_page() { return devices_text(find_devices(in_force()).ports); }
+/// Returns the networks of this host and which of them a job would use.
+std::string networks_text(const std::vector<transport::Port>& ports) {
+  const Settings settings = in_force();
+  const bool verbs =
+      std::ranges::any_of(choose_rails(ports), [](const RailChoice& one) { return one.rail >= 0; });
+  const Fabrics fabrics = find_fabrics(settings);
+  return fabrics_text(fabrics) + network_text(settings, verbs, fabrics);
+}
+
+}  // namespace
+
+std::string devices_error() {
+  const Settings settings = in_force();
+  std::string error = find_devices(settings).error;
+  // RMA_DEVICES may name interfaces of libfabric instead.
+  const Fabrics fabrics = error.empty() ? Fabrics() : find_fabrics(settings);
+  return fabrics.usable() ? std::string() : error;
+}
+
+std::string devices_page() {
+  const std::vector<transport::Port> ports = find_devices(in_force()).ports;
+  return devices_text(ports) + networks_text(ports);
+}
 
 namespace {
 
@@ -171,7 +196,8 @@ nlohmann::ordered_json machine_json() {
           {"registration_cache_off", why_no_registration_cache()},
           {"process_heap_off", no_heap != nullptr ? no_heap : ""},
           {"copies", copies_json()},
-          {"devices", devices_json(find_devices(in_force()).ports)}};
+          {"devices", devices_json(find_devices(in_force()).ports)},
+          {"fabrics", fabrics_json(find_fabrics(in_force()))}};
 }
 
 std::string machine_text() {
@@ -179,6 +205,7 @@ std::string machine_text() {
   constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
   const std::string no_cache = why_no_registration_cache();
   const char* const no_heap = process_heap_refusal();
+  const std::vector<transport::Port> ports = find_devices(in_force()).ports;
   return fmt::format(
       "librma {}\n"
       "processors            {} in {} cores, {} packages\n"
@@ -194,7 +221,7 @@ std::string machine_text() {
       no_cache.empty() ? "works" : "does not work: " + no_cache,
       no_heap != nullptr ? fmt::format("off: {}", no_heap)
                          : "on: malloc's blocks up to 4 MiB are mapped by the host's other ranks",
-      devices_summary(find_devices(in_force()).ports));
+      devices_summary(ports) + networks_text(ports));
 }
 
 }  // namespace rma::info

@@ -1,0 +1,87 @@
+#include "fabrics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#ifdef RMA_HAS_OFI
+#include "transport/ofi/fabric_choice.hpp"
+#endif
+
+namespace rma::info {
+
+bool Fabrics::usable() const {
+  return std::ranges::any_of(interfaces, [](const Interface& one) { return one.unusable.empty(); });
+}
+
+bool Fabrics::has(const std::string& device) const {
+  return std::ranges::any_of(interfaces, [&](const Interface& one) { return one.device == device; });
+}
+
+#ifdef RMA_HAS_OFI
+Fabrics find_fabrics(const Settings& settings) {
+  Fabrics fabrics;
+  auto found = transport::find_fabrics({.providers = settings.fabric_providers, .devices = settings.devices});
+  if (!found.ok()) {
+    fabrics.error = std::string(found.status().text());
+    return fabrics;
+  }
+  for (const transport::FabricCandidate& one : found.value()) {
+    fabrics.interfaces.push_back(
+        {.provider = one.provider, .device = one.device, .network = one.fabric, .unusable = one.unusable});
+  }
+  if (fabrics.interfaces.empty()) {
+    fabrics.error = fmt::format("none of the providers {} has an interface", settings.fabric_providers);
+  }
+  return fabrics;
+}
+#else
+Fabrics find_fabrics(const Settings& /*settings*/) {
+  return {.interfaces = {}, .error = "this librma was built without libfabric"};
+}
+#endif
+
+std::string network_text(const Settings& settings, bool verbs, const Fabrics& fabrics) {
+  const std::string_view wanted = network_name(settings.network);
+  std::string choice;
+  if (settings.network == NetworkSetting::off) {
+    choice = "none: RMA_NETWORK=off";
+  } else if (settings.network != NetworkSetting::automatic) {
+    const bool there = settings.network == NetworkSetting::verbs ? verbs : fabrics.usable();
+    choice =
+        fmt::format("{}: RMA_NETWORK={}{}", wanted, wanted, there ? "" : ", but it has nothing usable here");
+  } else if (verbs) {
+    choice = "verbs: there is an RDMA device, which RMA_NETWORK=auto prefers to ofi";
+  } else if (fabrics.usable()) {
+    choice = "ofi: there is no usable RDMA device, and libfabric has an interface";
+  } else {
+    choice =
+        "none: there is no usable RDMA device, and libfabric has no usable interface; jobs of several hosts "
+        "cannot run here";
+  }
+  return fmt::format("{:<22}{}\n", "network between hosts", choice);
+}
+
+std::string fabrics_text(const Fabrics& fabrics) {
+  if (fabrics.interfaces.empty()) return fmt::format("{:<22}{}\n", "libfabric", fabrics.error);
+  std::string text;
+  for (const Fabrics::Interface& one : fabrics.interfaces) {
+    text +=
+        fmt::format("{:<22}{} by {} ({}): {}\n", text.empty() ? "libfabric" : "", one.device, one.provider,
+                    one.network, one.unusable.empty() ? "rail of ofi" : "not used: " + one.unusable);
+  }
+  return text;
+}
+
+nlohmann::ordered_json fabrics_json(const Fabrics& fabrics) {
+  auto list = nlohmann::ordered_json::array();
+  for (const Fabrics::Interface& one : fabrics.interfaces) {
+    nlohmann::ordered_json entry = {
+        {"provider", one.provider}, {"device", one.device}, {"network", one.network}};
+    if (!one.unusable.empty()) entry["why_not_used"] = one.unusable;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace rma::info
