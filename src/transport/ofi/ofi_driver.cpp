@@ -52,6 +52,7 @@ ServiceThread::Sleep OfiDriver::prepare() {
 }
 
 void OfiDriver::rouse() {
+  last_.store(true, std::memory_order_relaxed);
   if (objects_.fd >= 0 && napping_.load(std::memory_order_seq_cst)) call_service();
 }
 

@@ -66,10 +66,14 @@ class OfiDriver {
   void drive();
   /// Does the same for a thread that polls.
   void poll() {
-    polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (last_.load(std::memory_order_relaxed)) {
+      last_.store(false, std::memory_order_relaxed);
+    } else {
+      polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
     drive();
   }
-  /// Makes the service thread return to the queue's descriptor.
+  /// Says that a thread polls once more and then sleeps. The service thread returns to the queue's descriptor.
   void rouse();
   /// Makes the service thread call `serve`.
   void call_service();
@@ -150,6 +154,7 @@ class OfiDriver {
   Descriptor call_;        ///< wakes the service thread
   /// How often a thread has polled; threads that count at the same time may lose counts.
   std::atomic<std::uint64_t> polls_ = 0;
+  std::atomic<bool> last_ = false;     ///< the next poll comes before a sleep, and is not counted
   std::atomic<bool> napping_ = false;  ///< the service thread sleeps by the clock
   // The rest belongs to the service thread.
   std::uint64_t polls_seen_ = 0;
