@@ -1,0 +1,52 @@
+"""Prints librma's rows beside those of libfabric: medians over the rounds of compare_ofi.sh, and their ratios.
+
+usage: compare_ofi_table.py RESULTS [--json FILE]
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import statistics
+
+# libfabric's rows that librma's are compared with: a target of librma that computes or sleeps is served by a thread, so
+# it is held against a target that polls.
+RAW_TARGET = "polls"
+
+
+def medians(results: pathlib.Path, kind: str) -> dict:
+    """Returns the median over the rounds of each row's median, in nanoseconds."""
+    rounds: dict = {}
+    for file in sorted(results.glob(f"{kind}.*.json")):
+        for row in json.loads(file.read_text())["rows"]:
+            rounds.setdefault(row["row"], []).append(row["median"])
+    return {row: statistics.median(values) for row, values in rounds.items()}
+
+
+def table(raw: dict, rma: dict) -> list:
+    """Returns a row for each of librma's, with the time of libfabric's row for the same transfer."""
+    rows = []
+    for name, nanoseconds in rma.items():
+        transfer = re.sub(", target .*", "", name)
+        base = raw[f"{transfer}, target {RAW_TARGET}"]
+        rows.append({"row": name, "libfabric_us": base / 1000, "rma_us": nanoseconds / 1000,
+                     "ratio": nanoseconds / base})
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path)
+    options = parser.parse_args()
+    raw = medians(options.results, "fabric")
+    rows = table(raw, medians(options.results, "rma"))
+    print(f"{'transfer':<34}{'libfabric us':>14}{'librma us':>12}{'ratio':>8}")
+    for row in rows:
+        print(f"{row['row']:<34}{row['libfabric_us']:>14.2f}{row['rma_us']:>12.2f}{row['ratio']:>8.2f}")
+    if options.json:
+        options.json.write_text(json.dumps({"rows": rows}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
