@@ -9,9 +9,9 @@ import pathlib
 import re
 import statistics
 
-# libfabric's rows that librma's are compared with: a target of librma that computes or sleeps is served by a thread, so
-# it is held against a target that polls.
-RAW_TARGET = "polls"
+# libfabric's target that librma's is compared with. While the program does not poll, a thread of librma sleeps until
+# there is something to do, as libfabric's target does that sleeps.
+RAW_TARGET = {"polls": "polls", "waits": "sleeps", "computes": "sleeps", "sleeps": "sleeps"}
 
 
 def medians(results: pathlib.Path, kind: str) -> dict:
@@ -27,8 +27,8 @@ def table(raw: dict, rma: dict) -> list:
     """Returns a row for each of librma's, with the time of libfabric's row for the same transfer."""
     rows = []
     for name, nanoseconds in rma.items():
-        transfer = re.sub(", target .*", "", name)
-        base = raw[f"{transfer}, target {RAW_TARGET}"]
+        transfer, target = re.fullmatch("(.*), target (.*)", name).groups()
+        base = raw[f"{transfer}, target {RAW_TARGET[target]}"]
         rows.append({"row": name, "libfabric_us": base / 1000, "rma_us": nanoseconds / 1000,
                      "ratio": nanoseconds / base})
     return rows

@@ -61,7 +61,8 @@ rma_oshrun), and rma-info, which describes this machine and all settings.")
 
 # The shared libraries and their users come from one build.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS librma-bin)
+# libfabric carries jobs between hosts without RDMA devices. librma opens it when such a job starts.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "librma-bin, libfabric1")
 # dpkg itself keeps the loader's cache up to date.
 file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)

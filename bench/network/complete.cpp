@@ -1,7 +1,7 @@
 /**
  * @file complete.cpp
  * Transfers that are complete at the target when the clock stops, in the rows of raw-fabric, while the target
- * waits in a barrier, computes, or sleeps.
+ * polls, waits in a barrier, computes, or sleeps.
  */
 #include <array>
 #include <atomic>
@@ -15,6 +15,7 @@
 #include "harness/clock.hpp"
 #include "network/job.hpp"
 #include "network/ticks.hpp"
+#include "rma/messages.h"
 
 namespace rma::bench {
 namespace {
@@ -66,8 +67,9 @@ void measure_rows(const Job& job, const SharedMemory& memory, const std::string&
            check(rma_put(there, here, 8, 1));
            check(rma_fence(1));
          }));
-  record("read 8 B", 8,
-         time_each(job.options.iterations, kFirstOps, [&](std::size_t) { check(rma_get(here, there, 8, 1)); }));
+  record("read 8 B", 8, time_each(job.options.iterations, kFirstOps, [&](std::size_t) {
+           check(rma_get(here, there, 8, 1));
+         }));
   record("write 1 MiB", kMegabyte,
          windows(job.options.megabytes, [&](std::size_t at, rma_request_t* request) {
            check(rma_put_nb(there + at, here + at, kMegabyte, 1, request));
@@ -85,6 +87,12 @@ void measure_complete(const Job& job) {
   // A target that waits in a call polls for its own operations.
   if (job.rank == 0) measure_rows(job, memory, "target waits");
   check(rma_barrier(rma_team_world()));
+  while_target(
+      job, flag, [&] { measure_rows(job, memory, "target polls"); },
+      [] {
+        int found = 0;
+        check(rma_iprobe(0, 0, 0, &found, nullptr));
+      });
   while_target(
       job, flag, [&] { measure_rows(job, memory, "target computes"); }, [] {});
   while_target(

@@ -71,6 +71,7 @@ void OfiDriver::drive() {
 }
 
 bool OfiDriver::take_in(const Entries& entries, ssize_t read) {
+  if (read > 0 || read == -FI_EAVAIL) signaled_ = true;
   if (read == -FI_EAVAIL) {
     read_error();
     return true;
@@ -86,12 +87,15 @@ bool OfiDriver::may_sleep() {
   const std::unique_lock guard(queue_lock_, std::try_to_lock);
   std::array<fid*, 1> queues = {&objects_.queue->fid};
   if (!guard.owns_lock() || fi_trywait(objects_.fabric, queues.data(), 1) != 0) return false;
-  // net and tcp signal each completion at the descriptor, and only this call takes the signal back. Without
-  // it the descriptor stays readable.
+  if (!signaled_) return true;
+  // net and tcp signal each completion at the descriptor, and take the signal back only in this call, if it
+  // may wait. Without it the descriptor stays readable. Whatever happens ends the wait.
+  constexpr int kLeastWait = 1;  // ms
   Entries entries;
-  const ssize_t read = fi_cq_sread(objects_.queue, entries.data(), entries.size(), nullptr, 0);
+  signaled_ = false;
+  const ssize_t read = fi_cq_sread(objects_.queue, entries.data(), entries.size(), nullptr, kLeastWait);
   static_cast<void>(take_in(entries, read));
-  return read <= 0 && read != -FI_EAVAIL;
+  return !signaled_;
 }
 
 void OfiDriver::read_error() {

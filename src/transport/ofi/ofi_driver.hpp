@@ -151,6 +151,7 @@ class OfiDriver {
   HandshakeEnded handshake_ended_;
   std::function<bool()> serve_;
   std::mutex queue_lock_;  ///< held by the thread that reads the queue
+  bool signaled_ = false;  ///< something has ended since the service thread went to sleep; by queue_lock_
   Descriptor call_;        ///< wakes the service thread
   /// How often a thread has polled; threads that count at the same time may lose counts.
   std::atomic<std::uint64_t> polls_ = 0;
