@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <array>
 #include <csignal>
@@ -164,7 +166,7 @@ void measure(Fabric& fabric, Report& report, const std::string& target, std::siz
     const std::string verb = write ? "write" : "read";
     const auto record = [&](const std::string& size, std::size_t bytes, std::vector<double> samples) {
       report.rows.push_back({.name = {.suite = "complete",
-                                      .row = verb + " " + size + ", target " + target,
+                                      .row = fmt::format("{} {}, target {}", verb, size, target),
                                       .form = "",
                                       .bytes = bytes},
                              .unit = "ns",

@@ -128,7 +128,7 @@ std::span<const SettingInfo> setting_table() {
           "every usable port is used, but only one interface of TCP (rma-info lists them)"},
       SettingInfo{
           "RMA_OFI_PROVIDER", &Settings::fabric_providers,
-          "cxi,psm3,opx,efa,verbs;ofi_rxm,tcp,net,tcp;ofi_rxm", 0, 0, "", kRank,
+          "cxi,psm3,opx,efa,verbs;ofi_rxm,tcp,net", 0, 0, "", kRank,
           "The providers of libfabric that RMA_NETWORK=ofi may use, the best first. The value must be "
           "the same on all ranks"},
       SettingInfo{"RMA_GID_INDEX", &Settings::gid_index, "256", 0, kAnyGid, "index", kRank,
