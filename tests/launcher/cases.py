@@ -60,7 +60,7 @@ def usage():
     contains(run("--help")[1], "--timeout")
     for wrong in ([], ["-n", "0", "true"], ["-n", "two", "true"], ["--no-such-option", "true"], ["--env", "A", "true"],
                   ["--bind", "socket", "true"], ["-hostfile", "no-such-file", "-n", "2", "true"],
-                  ["-host", "elsewhere", "true"], ["--mca", "btl", "self", "true"]):
+                  ["-host", "-oProxyCommand=x", "true"], ["--mca", "btl", "self", "true"]):
         code, out, err = run(*wrong)
         equal(code, 2, wrong)
         equal(out, "")

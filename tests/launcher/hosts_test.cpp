@@ -1,27 +1,39 @@
-#include "rmarun/hosts.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
+
+#include "rmarun/hosts/host_list.hpp"
+#include "rmarun/hosts/mapping.hpp"
 
 namespace {
 
+using rmarun::Host;
+using rmarun::hosts_of_file;
+using rmarun::hosts_of_list;
 using rmarun::names_this_host;
-using rmarun::slots_of_file;
-using rmarun::slots_of_list;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A file that is removed at the end.
+/// A host as one text: "user@name/slots:port".
+std::string shown(const Host& host) {
+  return host.user + "@" + host.name + "/" + (host.slots ? std::to_string(*host.slots) : "-") + ":" +
+         std::to_string(host.port);
+}
+std::vector<std::string> shown(const std::vector<Host>& hosts) {
+  std::vector<std::string> result;
+  for (const Host& host : hosts) result.push_back(shown(host));
+  return result;
+}
+std::string refusal(const std::string& list) { return std::string(hosts_of_list(list).status().text()); }
+
 class HostFile {
  public:
-  explicit HostFile(const std::string& text) {
-    const int file = ::mkstemp(path_.data());
-    EXPECT_GE(file, 0);
-    ::close(file);
+  explicit HostFile(const std::string& text)
+      : path_(testing::TempDir() + "hosts_test." + std::to_string(::getpid())) {
     std::ofstream(path_) << text;
   }
   HostFile(const HostFile&) = delete;
@@ -30,53 +42,112 @@ class HostFile {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  std::string path_ = testing::TempDir() + "hostsXXXXXX";
+  std::string path_;
 };
 
-TEST(Hosts, KnowThisHostByItsNames) {
+TEST(Hosts, KnowThisOne) {
   for (const char* const name :
-       {"localhost", "LOCALHOST", "127.0.0.1", "::1", "node1", "Node1", "node1.cluster.org"})
+       {"localhost", "LOCALHOST", "127.0.0.1", "::1", "node1", "Node1", "node1.example.org"})
     EXPECT_TRUE(names_this_host(name, "node1")) << name;
-  for (const char* const name : {"node2", "node", "node11", "node2.cluster.org", "", "10.0.0.1"})
-    EXPECT_FALSE(names_this_host(name, "node1")) << name;
-  EXPECT_TRUE(names_this_host("node1", "node1.cluster.org"));
-  EXPECT_FALSE(names_this_host("node1.elsewhere.org", "node1.cluster.org"));
+  EXPECT_TRUE(names_this_host("node1", "node1.example.org"));
+  EXPECT_TRUE(names_this_host("node1.example.org", "node1.example.org"));
+  for (const char* const name : {"node2", "node1.other.org", "node11", "10.0.0.1", ""})
+    EXPECT_FALSE(names_this_host(name, "node1.example.org")) << name;
 }
 
-TEST(Hosts, CountTheSlotsOfAList) {
-  const auto slots = slots_of_list("localhost:2,,127.0.0.1:3");
-  ASSERT_TRUE(slots.ok()) << slots.status().text();
-  EXPECT_EQ(slots.value().hosts, 2);
-  EXPECT_EQ(slots.value().slots, 5);
-  EXPECT_TRUE(slots.value().limit);
-  EXPECT_FALSE(slots_of_list("localhost:2,localhost").value().limit) << "one has as many as it likes";
+TEST(Hosts, AreReadFromAList) {
+  EXPECT_THAT(shown(hosts_of_list("a:4,b").value()), ElementsAre("@a/4:0", "@b/-:0"));
+  EXPECT_THAT(shown(hosts_of_list("me@a:2,[fe80::1%eth0]:3,,::1").value()),
+              ElementsAre("me@a/2:0", "@fe80::1%eth0/3:0", "@::1/-:0"));
 }
 
-TEST(Hosts, RefuseListsThatSayNothing) {
-  for (const char* const list : {"", ",", "localhost:x", "localhost:-1", ":3", "localhost:3x"})
-    EXPECT_FALSE(slots_of_list(list).ok()) << list;
+TEST(Hosts, ThatAreNamedTwiceAreOne) {
+  EXPECT_THAT(shown(hosts_of_list("a:4,b:1,A:2").value()), ElementsAre("@a/6:0", "@b/1:0"));
+  EXPECT_THAT(shown(hosts_of_list("a,b,a,a").value()), ElementsAre("@a/3:0", "@b/-:0"));
 }
 
-TEST(Hosts, ReadFilesOfOpenMpiAndMpich) {
+TEST(Hosts, AreReadFromFilesOfEveryLauncher) {
   const HostFile file(
-      "# comment\n\nlocalhost slots=2 max_slots=4 # two\n  localhost:3\nuser@127.0.0.1   slots=1\n[::1]:4\n");
-  const auto slots = slots_of_file(file.path());
-  ASSERT_TRUE(slots.ok()) << slots.status().text();
-  EXPECT_EQ(slots.value().hosts, 4);
-  EXPECT_EQ(slots.value().slots, 10);
-  EXPECT_TRUE(slots.value().limit);
+      "# comment\n\na slots=2 max_slots=4 # two\n  b:3\nuser@c   slots 1 max-slots 2\n[::1]:4\n"
+      "d\nd\nd port=2222 user=me\n");
+  EXPECT_THAT(shown(hosts_of_file(file.path()).value()),
+              ElementsAre("@a/2:0", "@b/3:0", "user@c/1:0", "@::1/4:0", "me@d/3:2222"));
+}
+
+TEST(Hosts, WithDangerousNamesAreRefused) {
+  for (const char* const list : {"-oProxyCommand=x",
+                                 "a,-b:2",
+                                 "a;reboot",
+                                 "a$(x)",
+                                 "a`x`",
+                                 "a b",
+                                 "a\nb",
+                                 "a\x1b[2J",
+                                 "a'b",
+                                 "a\"b",
+                                 "a|b",
+                                 "a&b",
+                                 "a/b",
+                                 "a\\b",
+                                 "-x@a",
+                                 "me;x@a",
+                                 "@a",
+                                 "[]",
+                                 "[]:2",
+                                 ":2",
+                                 "a*",
+                                 "~a",
+                                 "a=b",
+                                 "a\x80"}) {
+    EXPECT_FALSE(hosts_of_list(list).ok()) << list;
+    EXPECT_EQ(refusal(list).find('\x1b'), std::string::npos);
+    EXPECT_EQ(refusal(list).find('\n'), std::string::npos);
+  }
+  EXPECT_THAT(refusal("a:many"), HasSubstr("'a:many' is not HOST:SLOTS"));
+  EXPECT_THAT(refusal("a:-1"), HasSubstr("HOST:SLOTS"));
+  EXPECT_THAT(refusal("a:99999999"), HasSubstr("HOST:SLOTS"));
+  EXPECT_THAT(refusal(","), HasSubstr("names no host"));
+  EXPECT_FALSE(hosts_of_list(std::string(300, 'a')).ok());
 }
 
 TEST(Hosts, NameTheFileThatCannotBeUsed) {
-  const HostFile other("localhost\nelsewhere slots=2\n");
-  EXPECT_THAT(std::string(slots_of_file(other.path()).status().text()),
-              HasSubstr("'elsewhere' is another host"));
-  EXPECT_THAT(std::string(slots_of_file(other.path()).status().text()), HasSubstr(other.path()));
-  const HostFile empty("# nothing\n");
-  EXPECT_THAT(std::string(slots_of_file(empty.path()).status().text()), HasSubstr("names no host"));
-  EXPECT_THAT(std::string(slots_of_file("/no/such/file").status().text()), HasSubstr("/no/such/file"));
-  const HostFile wrong("localhost slots=many\n");
-  EXPECT_THAT(std::string(slots_of_file(wrong.path()).status().text()), HasSubstr("slots=many"));
+  const auto why = [](const std::string& text) {
+    const HostFile file(text);
+    const std::string refusal(hosts_of_file(file.path()).status().text());
+    EXPECT_THAT(refusal, HasSubstr(file.path()));
+    return refusal;
+  };
+  EXPECT_THAT(why("# nothing\n"), HasSubstr("names no host"));
+  EXPECT_THAT(why("a slots=many\n"), HasSubstr("slots=many"));
+  EXPECT_THAT(why("a port=70000\n"), HasSubstr("port=70000"));
+  EXPECT_THAT(why("a user=-oX\n"), HasSubstr("-oX"));
+  EXPECT_THAT(why("a sluts=2\n"), HasSubstr("none of slots=N"));
+  EXPECT_THAT(std::string(hosts_of_file("/no/such/file").status().text()), HasSubstr("/no/such/file"));
+}
+
+/// Places ranks, and shows them as "a4 b2", or the refusal.
+std::string placed(const std::string& list, const rmarun::Wanted& wanted) {
+  const auto result = rmarun::place(hosts_of_list(list).value(), wanted, list);
+  if (!result.ok()) return std::string(result.status().text());
+  std::string text;
+  for (const auto& each : result.value())
+    text += (text.empty() ? "" : " ") + each.host.name + std::to_string(each.ranks);
+  return text;
+}
+
+TEST(Hosts, GetTheirRanks) {
+  EXPECT_EQ(placed("a:4,b:2", {}), "a4 b2");
+  EXPECT_EQ(placed("a,b", {}), "a1 b1");
+  EXPECT_EQ(placed("a:4,b:2", {.ranks = 5}), "a4 b1");
+  EXPECT_EQ(placed("a:4,b:2", {.ranks = 3}), "a3");
+  EXPECT_EQ(placed("a,b", {.ranks = 5}), "a3 b2");
+  EXPECT_EQ(placed("a:1,b", {.ranks = 5}), "a1 b4");
+  EXPECT_EQ(placed("a:4,b:2", {.per_host = 3}), "a3 b3");
+  EXPECT_EQ(placed("a,b,c", {.ranks = 5, .per_host = 2}), "a2 b2 c1");
+  EXPECT_EQ(placed("a:2,b:2", {.ranks = 7, .oversubscribe = true}), "a4 b3");
+  EXPECT_THAT(placed("a:2,b:2", {.ranks = 5}), HasSubstr("5 ranks are more than the 4 slots of a:2,b:2"));
+  EXPECT_THAT(placed("a,b", {.ranks = 5, .per_host = 2}), HasSubstr("5 ranks are more than the 4 slots"));
+  EXPECT_THAT(placed("a:0", {}), HasSubstr("no slots"));
 }
 
 }  // namespace

@@ -183,12 +183,34 @@ TEST(Options, LeaveColonsBehindTwoDashesAlone) {
   EXPECT_THAT(options.programs[0].command, ElementsAre("prog", ":", "x"));
 }
 
-TEST(Options, RefuseOtherHosts) {
-  const auto parsed = parse({"-host", "localhost,elsewhere.example", "-n", "2", "prog"});
-  const auto& no_job = std::get<NoJob>(parsed);
-  EXPECT_EQ(no_job.exit_code, 2);
-  EXPECT_THAT(no_job.err, HasSubstr("'elsewhere.example' is another host"));
-  EXPECT_THAT(no_job.err, HasSubstr("mpirun.openmpi"));
+TEST(Options, TakeOtherHosts) {
+  const auto options = std::get<Options>(
+      parse({"--hosts", "a.example:2,me@b.example:4", "-n", "5", "--engine", "mpirun", "--agent",
+             "ssh -i key", "--interface", "eth1", "--start-timeout", "5", "prog"}));
+  EXPECT_EQ(options.ranks(), 5);
+  ASSERT_EQ(options.placed.size(), 2U);
+  EXPECT_EQ(options.placed[0].host.name, "a.example");
+  EXPECT_EQ(options.placed[0].ranks, 2);
+  EXPECT_EQ(options.placed[1].host.user, "me");
+  EXPECT_EQ(options.placed[1].ranks, 3);
+  EXPECT_EQ(options.way.engine, "mpirun");
+  EXPECT_EQ(options.way.agent, "ssh -i key");
+  EXPECT_EQ(options.way.interface, "eth1");
+  EXPECT_EQ(options.start_seconds, 5);
+}
+
+TEST(Options, NeedNoEngineForThisHost) {
+  EXPECT_TRUE(std::get<Options>(parse({"--hosts", "localhost:2,127.0.0.1:1", "prog"})).placed.empty());
+  EXPECT_EQ(std::get<Options>(parse({"--hosts", "localhost:2", "--engine", "mpirun", "prog"})).placed.size(),
+            1U);
+}
+
+TEST(Options, RefuseHostsThatAreOptions) {
+  for (const char* const list : {"-oProxyCommand=reboot", "a,b;reboot", "a\nb", "$(reboot)"}) {
+    const auto parsed = parse({"--hosts", list, "prog"});
+    ASSERT_TRUE(std::holds_alternative<NoJob>(parsed)) << list;
+    EXPECT_EQ(std::get<NoJob>(parsed).exit_code, 2);
+  }
 }
 
 TEST(Options, CountSlots) {

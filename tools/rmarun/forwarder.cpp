@@ -43,6 +43,11 @@ void Forwarder::add_source(int rank, Descriptor from, Outlet::Stream to) {
   sources_.push_back({std::move(from), &merger, stream});
 }
 
+void Forwarder::feed(int rank, Outlet::Stream from, std::string_view piece) {
+  const Source& source = sources_[2 * static_cast<size_t>(rank) + (from == Outlet::kErr ? 1 : 0)];
+  source.to->feed(source.stream, piece, Clock::now());
+}
+
 void Forwarder::say(std::string_view text) {
   outlet_.queue(one_file_ ? Outlet::kOut : Outlet::kErr) += fmt::format("rmarun: {}\n", text);
 }

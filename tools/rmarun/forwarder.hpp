@@ -34,6 +34,11 @@ class Forwarder {
   Forwarder& operator=(const Forwarder&) = delete;
 
   void add_rank(int rank, Descriptor out, Descriptor err);
+  /// Adds a rank whose output the caller brings by feed(), in the order of the ranks from 0.
+  void add_remote_rank(int rank) { add_rank(rank, Descriptor(), Descriptor()); }
+  void feed(int rank, Outlet::Stream from, std::string_view piece);
+  /// Whether so much output waits for its readers that no more should come.
+  [[nodiscard]] bool full() const { return outlet_.full(); }
 
   /// Writes a line of rmarun's own to stderr.
   void say(std::string_view text);

@@ -27,8 +27,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The time that the job's process has to end the job after a request. It gives its ranks half a second.
-constexpr auto kPatience = std::chrono::seconds(3);
 /// Two equal signals within this time count as one request: a key press may reach rmarun twice, from the
 /// terminal and from a script that passes it on.
 constexpr auto kSameRequest = std::chrono::milliseconds(100);
@@ -44,10 +42,11 @@ void say(std::string_view text) {
 /// The guard's work while the job's process runs.
 class Guard {
  public:
-  Guard(pid_t child, const sigset_t& signals, std::optional<double> timeout_seconds, const Progress& progress)
-      : child_(child), signals_(signals), progress_(progress) {
+  Guard(pid_t child, const sigset_t& signals, std::optional<double> timeout_seconds,
+        std::chrono::seconds patience, const Progress& progress)
+      : child_(child), signals_(signals), patience_(patience), progress_(progress) {
     if (timeout_seconds) {
-      limit_ = Clock::now() + kPatience +
+      limit_ = Clock::now() + patience_ +
                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*timeout_seconds));
     }
   }
@@ -60,7 +59,7 @@ class Guard {
       // Pairs with the job's release: the flag is set once no process of the job is left.
       if (limit_ && progress_.over.load(std::memory_order_acquire)) limit_.reset();
       const auto now = Clock::now();
-      if (request_ && now >= *request_ + kPatience) {
+      if (request_ && now >= *request_ + patience_) {
         return take_over(kExitSignal + signal_, fmt::format("{} has not ended the job, which is killed now",
                                                             describe_signal(signal_)));
       }
@@ -84,7 +83,7 @@ class Guard {
   /// goes on.
   bool wait(siginfo_t& received) const {
     std::optional<Clock::time_point> next = limit_;
-    if (request_) next = next ? std::min(*next, *request_ + kPatience) : *request_ + kPatience;
+    if (request_) next = next ? std::min(*next, *request_ + patience_) : *request_ + patience_;
     if (!next) return ::sigwaitinfo(&signals_, &received) > 0;
     const auto left = std::max(*next - Clock::now(), Clock::duration::zero());
     const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
@@ -135,6 +134,7 @@ class Guard {
 
   pid_t child_;
   sigset_t signals_;
+  std::chrono::seconds patience_;
   const Progress& progress_;
   std::optional<Clock::time_point> request_;  ///< time of the first signal
   int signal_ = 0;                            ///< number of the first signal
@@ -143,7 +143,8 @@ class Guard {
 
 }  // namespace
 
-int run_guarded(std::optional<double> timeout_seconds, const std::function<int(Progress&)>& job) {
+int run_guarded(std::optional<double> timeout_seconds, const std::function<int(Progress&)>& job,
+                std::chrono::seconds patience) {
   const sigset_t signals = awaited_signals();
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   // Some parents leave SIGCHLD ignored. The system would then reap the ranks before this process reads their
@@ -174,7 +175,7 @@ int run_guarded(std::optional<double> timeout_seconds, const std::function<int(P
     std::fflush(nullptr);
     ::_exit(code);
   }
-  return Guard(child, signals, timeout_seconds, progress).watch();
+  return Guard(child, signals, timeout_seconds, patience, progress).watch();
 }
 
 }  // namespace rmarun

@@ -4,15 +4,26 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <variant>
 
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/guard.hpp"
+#include "rmarun/hosts/hosts_job.hpp"
+#include "rmarun/hosts/keeper.hpp"
 #include "rmarun/job.hpp"
 #include "rmarun/options.hpp"
 #include "rmarun/temporary_directory.hpp"
 
+namespace {
+
+/// An engine of several hosts needs more time to end its daemons (hosts_job.cpp).
+constexpr auto kPatienceWithHosts = std::chrono::seconds(8);
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--rank") return rmarun::run_keeper();
   const auto parsed = rmarun::parse_options(argc, argv);
   if (const auto* no_job = std::get_if<rmarun::NoJob>(&parsed)) {
     std::fputs(no_job->out.c_str(), stdout);
@@ -25,19 +36,22 @@ int main(int argc, char** argv) {
   // killed.
   rmarun::TemporaryDirectory directory;
   const pid_t guard = ::getpid();
-  const int exit_code = rmarun::run_guarded(options.timeout_seconds, [&](rmarun::Progress& progress) {
+  const auto job = [&](rmarun::Progress& progress) {
     if (!directory.make()) {
       fmt::print(stderr, "rmarun: cannot make the directory {} (TMPDIR names another place): {}\n",
                  directory.path(), std::strerror(errno));
       return rmarun::kExitFailure;
     }
-    const int code = rmarun::run_job(options, directory.path(), progress);
+    const int code = options.placed.empty() ? rmarun::run_job(options, directory.path(), progress)
+                                            : rmarun::run_hosts_job(options, directory.path(), progress);
     directory.remove();
     // Without the guard, which removes the directory again, files that PMIx's threads make meanwhile would
     // stay.
     if (::getppid() != guard) directory.remove_afterwards();
     return code;
-  });
+  };
+  const int exit_code = rmarun::run_guarded(options.timeout_seconds, job,
+                                            options.placed.empty() ? rmarun::kPatience : kPatienceWithHosts);
   // Both processes of an earlier job may have been killed at once.
   directory.remove_abandoned();
   return exit_code;

@@ -9,10 +9,10 @@
 #include <numeric>
 #include <sstream>
 
-#include "rma/types.h"
 #include "rmarun/exit_codes.hpp"
-#include "rmarun/hosts.hpp"
+#include "rmarun/hosts/host_list.hpp"
 #include "rmarun/spelling.hpp"
+#include "rmarun/version.hpp"
 
 namespace rmarun {
 namespace {
@@ -31,8 +31,13 @@ Spellings of other launchers are known, with one dash or two: -np -c -host -host
 -hostfile -machinefile -f -ppn -npernode -N -wd -x NAME[=VALUE] -env NAME VALUE
 -genv NAME VALUE -l -tag-output -bind-to core|none -map-by slot|core|node -oversubscribe
 -allow-run-as-root. An option that is not there is refused, with what to use instead.
-Hosts must be this one: localhost, or its name. For several hosts use srun --mpi=pmix or
-mpirun.openmpi.
+
+Other hosts: rmarun --hosts a:4,b:4 PROGRAM. A launcher that is there already starts the ranks:
+srun in an allocation of Slurm, else prterun, else Open MPI's mpirun (apt install openmpi-bin on
+all hosts), over ssh without a password. rmarun, librma and PROGRAM are at the same paths there.
+Ranks go host by host. They get rmarun's environment but for what belongs to this host, and start
+in the same directory. RMARUN_VERBOSE=1 prints the launcher's command and texts.
+With localhost or this host's own name alone, rmarun starts all ranks itself.
 
 rmarun's exit code is that of the first rank to fail, 128 + n when signal n ended it;
 124 after a timeout, 126 when the program cannot be executed, 127 when there is no
@@ -54,11 +59,6 @@ a time limit, rmarun kills both.
 
 Lines of several ranks stay whole. A line without its end is shown at once while one rank
 writes, else after 0.05 s; others wait for its end up to 2 s, on a terminal 0.2 s.)";
-
-std::string version() {
-  return "rmarun of librma " + std::to_string(RMA_VERSION_MAJOR) + "." + std::to_string(RMA_VERSION_MINOR) +
-         "." + std::to_string(RMA_VERSION_PATCH);
-}
 
 /// CLI11's own line of usage names no program, which is no option of rmarun's.
 class Help : public CLI::Formatter {
@@ -98,26 +98,24 @@ struct Parsed {
   std::vector<std::string> global_environment;
 };
 
-/// Sets the number of ranks from -n, or else from what is said about hosts.
+/// Sets the number of ranks from -n, or else from the hosts, and the hosts' parts of them.
 /// @return why the options do not fit together, or an empty text.
-std::string count_ranks(Parsed& parsed) {
-  std::optional<Slots> slots;
-  if (!parsed.hosts.empty() || !parsed.host_file.empty()) {
-    auto found = parsed.hosts.empty() ? slots_of_file(parsed.host_file) : slots_of_list(parsed.hosts);
-    if (!found.ok()) return std::string(found.status().text());
-    slots = found.value();
-  }
-  int ranks = 1;
-  if (slots) ranks = slots->limit ? slots->slots : slots->hosts;
-  if (parsed.per_host) ranks = *parsed.per_host;
-  if (parsed.ranks) ranks = *parsed.ranks;
-  if (slots && slots->limit && ranks > slots->slots && !parsed.oversubscribe) {
-    return fmt::format(
-        "{} ranks are more than the {} slots of {}: give it more slots, or use --oversubscribe", ranks,
-        slots->slots, parsed.hosts.empty() ? parsed.host_file : parsed.hosts);
-  }
-  if (ranks < 1) return "the hosts have no slots";
-  parsed.program.ranks = ranks;
+std::string count_ranks(Parsed& parsed, Options& options) {
+  const Wanted wanted{parsed.ranks, parsed.per_host, parsed.oversubscribe};
+  parsed.program.ranks = parsed.ranks.value_or(parsed.per_host.value_or(1));
+  if (parsed.hosts.empty() && parsed.host_file.empty()) return "";
+  const std::string& source = parsed.hosts.empty() ? parsed.host_file : parsed.hosts;
+  const auto hosts = parsed.hosts.empty() ? hosts_of_file(source) : hosts_of_list(source);
+  if (!hosts.ok()) return std::string(hosts.status().text());
+  const auto placed = place(hosts.value(), wanted, source);
+  if (!placed.ok()) return std::string(placed.status().text());
+  parsed.program.ranks = 0;
+  for (const Placed& each : placed.value()) parsed.program.ranks += each.ranks;
+  const std::string own = own_host_name();
+  const bool all_here = std::ranges::all_of(
+      hosts.value(), [&](const Host& host) { return names_this_host(host.name, own) && host.port == 0; });
+  if (all_here && options.way.engine.empty()) return "";
+  options.placed.insert(options.placed.end(), placed.value().begin(), placed.value().end());
   return "";
 }
 
@@ -135,14 +133,27 @@ void add_options(CLI::App& app, Parsed& parsed, Options& options) {
       ->check(CLI::Range(1, kMostRanks).description(""))
       ->type_name("N");
   app.add_option("--host", parsed.hosts,
-                 "Hosts for the ranks, which must all be this one, with numbers of slots: localhost:4")
+                 "Hosts for the ranks, with numbers of slots: a:4,user@b:4,[fe80::1]:2")
       ->type_name("HOST[:SLOTS],...");
-  app.add_option("--hostfile", parsed.host_file, "A file of such hosts: HOST slots=N, or HOST:N")
+  app.add_option("--hostfile", parsed.host_file, "A file of such hosts, one a line: HOST slots=N, or HOST:N")
       ->type_name("FILE")
       ->excludes("--host");
   app.add_option("--ppn", parsed.per_host, "Number of ranks on each host, if -n does not say it")
       ->check(CLI::Range(1, kMostRanks).description(""))
       ->type_name("N");
+  app.add_option("--engine", options.way.engine,
+                 "The launcher that starts ranks on other hosts: srun, prterun, mpirun, or a path")
+      ->type_name("NAME");
+  app.add_option("--agent", options.way.agent, "Its remote shell with options, instead of ssh")
+      ->type_name("COMMAND");
+  app.add_option("--interface", options.way.interface,
+                 "The network that its daemons use, if there are several")
+      ->type_name("NAME|CIDR");
+  app.add_option("--start-timeout", options.start_seconds,
+                 "Ends the job if a host has started no rank after so many seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1e-3, kLongestTimeout).description(""))
+      ->capture_default_str();
   app.add_flag("--oversubscribe", parsed.oversubscribe, "Allows more ranks than the hosts have slots");
   app.add_option("--wdir", parsed.program.directory, "The directory in which the ranks start")
       ->type_name("DIRECTORY");
@@ -184,7 +195,7 @@ std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
   CommandLine line = own_spelling(std::vector<std::string>(argv + 1, argv + argc));
   for (Section& section : line.sections) {
     Parsed parsed;
-    CLI::App app("Runs PROGRAM as the ranks of one job on this machine.", "rmarun");
+    CLI::App app("Runs PROGRAM as the ranks of one job.", "rmarun");
     add_options(app, parsed, options);
     try {
       std::reverse(section.options.begin(), section.options.end());  // CLI11 takes them from the end
@@ -197,7 +208,7 @@ std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
     }
     // Options that come before one that is refused may ask for help.
     if (!line.refusal.empty() && &section == &line.sections.back()) break;
-    if (std::string why = count_ranks(parsed); !why.empty()) return usage_error(why);
+    if (std::string why = count_ranks(parsed, options); !why.empty()) return usage_error(why);
     parsed.program.command = std::move(section.command);
     if (parsed.program.command.empty())
       return usage_error(line.sections.size() == 1 ? "no program to run"

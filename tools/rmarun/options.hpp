@@ -6,6 +6,9 @@
 #include <variant>
 #include <vector>
 
+#include "rmarun/hosts/mapping.hpp"
+#include "rmarun/hosts/way.hpp"
+
 namespace rmarun {
 
 enum class Bind { kNone, kCore };
@@ -24,6 +27,10 @@ struct Options {
   Bind bind = Bind::kNone;
   bool label = false;
   std::optional<double> timeout_seconds;
+  std::vector<Placed>
+      placed;  ///< the hosts with their ranks; empty if all ranks start here, without an engine
+  Way way;     ///< to these hosts
+  double start_seconds = 60;  ///< within which a rank must have started on each of them
 
   /// Returns the number of ranks of the job.
   [[nodiscard]] int ranks() const;

@@ -12,7 +12,9 @@ namespace rmarun {
 namespace {
 
 constexpr const char* kHosts =
-    "rmarun starts ranks on this machine only; over several hosts use srun --mpi=pmix or mpirun.openmpi";
+    "rmarun starts ranks on other hosts through srun, prterun or mpirun: --hosts a:4,b:4, with --engine NAME "
+    "and "
+    "--agent COMMAND";
 constexpr const char* kPlaces =
     "use --bind core or --bind none, or taskset or numactl in front of the program";
 constexpr const char* kNoEffect = "";
@@ -30,6 +32,10 @@ constexpr Spelling kSpellings[] = {
     {"host hosts H", 1, "--host", nullptr},
     {"hostfile machinefile default-hostfile f", 1, "--hostfile", nullptr},
     {"ppn perhost npernode N", 1, "--ppn", nullptr},
+    {"engine", 1, "--engine", nullptr},
+    {"agent launcher-exec bootstrap-exec", 1, "--agent", nullptr},
+    {"interface iface", 1, "--interface", nullptr},
+    {"start-timeout", 1, "--start-timeout", nullptr},
     {"oversubscribe", 0, "--oversubscribe", nullptr},
     {"wdir wd", 1, "--wdir", nullptr},
     {"genv", 1, "--genv", nullptr},  // and -env: see assignment()
@@ -45,7 +51,7 @@ constexpr Spelling kSpellings[] = {
     {"nooversubscribe", 0, nullptr, "give the number of slots: --host localhost:N"},
     {"genvnone envnone genvlist envlist", 0, nullptr,
      "ranks get rmarun's environment: run rmarun under env -i, with the variables that they need"},
-    {"launcher launcher-exec bootstrap bootstrap-exec rmk iface nolocal", 0, nullptr, kHosts},
+    {"launcher bootstrap rmk nolocal", 0, nullptr, kHosts},
     {"mca gmca omca prtemca pmixmca tune am", 0, nullptr,
      "it sets parameters of Open MPI; librma's settings are environment variables, which rma-info lists"},
     {"path", 0, nullptr, "write the program with its path, or set PATH"},

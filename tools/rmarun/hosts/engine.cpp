@@ -1,0 +1,218 @@
+#include "rmarun/hosts/engine.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace rmarun {
+namespace {
+
+/// Up to so many hosts the engine starts each daemon itself. Trees of daemons hang at certain numbers of hosts.
+constexpr std::size_t kMostWithoutTree = 64;
+
+/// A host's daemon is asked for a sign of life after 5 s of silence, and is lost after three missing answers 2 s
+/// apart: 11 s. The engine's own setting is 300 s.
+constexpr std::array<std::string_view, 6> kKeepAlive = {
+    "oob_tcp_keepalive_time", "5", "oob_tcp_keepalive_intvl", "2", "oob_tcp_keepalive_probes", "3"};
+
+/// Returns the path of a program, by PATH unless it has a '/'; empty if there is none.
+std::string program_path(const std::string& name) {
+  const auto executable = [](const std::string& path) {
+    struct stat about {};
+    return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && ::access(path.c_str(), X_OK) == 0;
+  };
+  if (name.find('/') != name.npos) return executable(name) ? name : "";
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (folder.empty()) continue;
+    std::string found = folder + "/" + name;
+    if (executable(found)) return found;
+  }
+  return "";
+}
+
+EngineKind kind_of(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name.starts_with("srun")) return EngineKind::kSrun;
+  if (name.starts_with("prte")) return EngineKind::kPrterun;
+  return EngineKind::kMpirun;
+}
+
+bool write_file(const std::string& path, const std::string& text, mode_t mode) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  return !file.fail() && ::chmod(path.c_str(), mode) == 0;
+}
+
+std::string shell_quoted(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+/// Returns a host file with a line for each rank. All engines have a mapping that takes the lines in their order. By slots,
+/// Returns a host file with a line for each rank. All engines have a mapping that takes lines in their order.
+/// By slots, Open MPI would put this host first.
+std::string host_file(const std::vector<Placed>& placed) {
+  std::string text;
+  for (const Placed& each : placed) {
+    for (int i = 0; i < each.ranks; ++i) text += each.host.name + "\n";
+  }
+  return text;
+}
+
+/// Returns the script that the engine calls as its remote shell: [OPTIONS] HOST COMMAND.
+std::string agent_script(const Way& way, const std::vector<Placed>& placed, const std::string& directory) {
+  // Without a terminal ssh could ask for nothing anyway; asked in vain, it would wait.
+  const std::string shell =
+      way.agent.empty() ? "ssh -x -o BatchMode=yes -o ConnectTimeout=15 -o ConnectionAttempts=2" : way.agent;
+  std::string cases;
+  for (const Placed& each : placed) {
+    std::string options;
+    if (!each.host.user.empty()) options += " -l " + each.host.user;
+    if (each.host.port != 0) options += fmt::format(" -p {}", each.host.port);
+    if (!options.empty())
+      cases += fmt::format("  {}) set -- {} \"$@\" ;;\n", shell_quoted(each.host.name), options);
+  }
+  return fmt::format(
+      "#!/bin/sh\n"
+      "while case $1 in -*) true ;; *) false ;; esac; do shift; done\n"
+      "host=$1\n"
+      "case $host in\n{}  *) ;;\nesac\n"
+      "{} \"$@\" < /dev/null > {}/agent.\"$host\" 2>&1\n"
+      "code=$?\n"
+      "[ $code = 0 ] || echo $code > {}/status.\"$host\"\n"
+      "exit $code\n",
+      cases, shell, shell_quoted(directory), shell_quoted(directory));
+}
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& words) {
+  to.insert(to.end(), words.begin(), words.end());
+}
+
+/// Adds an option of the engine's component system.
+void add_parameter(std::vector<std::string>& to, const Engine& engine, std::string_view name,
+                   std::string_view value) {
+  append(to, {engine.kind == EngineKind::kPrterun ? "--prtemca" : "--mca", std::string(name),
+              std::string(value)});
+}
+
+/// What starts on a host: rmarun by its path here, else by the host's PATH. Without it the shell writes a keeper's
+/// words itself.
+std::vector<std::string> keeper_command(const Engine& engine) {
+  std::error_code error;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  const std::string head = engine.carriage() == Carriage::kLines ? R"(\020r$PMIX_RANK;)" : "";
+  const std::string script = fmt::format(
+      "[ -x \"$0\" ] && exec \"$0\" --rank; command -v rmarun > /dev/null && exec rmarun --rank; "
+      "printf \"{}\\020(fail 127 neither $0 nor rmarun in PATH is on this host\\020)\\n\"; exit 127",
+      head);
+  return {"/bin/sh", "-c", script, self};
+}
+
+std::vector<std::string> srun_command(const Engine& engine, const std::vector<Placed>& placed, int ranks) {
+  return {engine.path,
+          "--mpi=pmix",
+          "--nodes=" + std::to_string(placed.size()),
+          "--ntasks=" + std::to_string(ranks),
+          "--distribution=arbitrary",
+          "--export=ALL",
+          "--input=0",
+          "--kill-on-bad-exit=1",
+          "--overlap",
+          "--overcommit",
+          "--cpu-bind=none",
+          "--quiet"};
+}
+
+}  // namespace
+
+rma::Result<Engine> find_engine(const Way& way) {
+  if (!way.engine.empty()) {
+    const std::string name = way.engine == "mpirun" ? "mpirun.openmpi" : way.engine;
+    std::string path = program_path(name);
+    if (path.empty()) path = program_path(way.engine);
+    if (path.empty())
+      return rma::Status(RMA_ERR_LAUNCH,
+                         fmt::format("--engine {}: there is no such program in PATH", way.engine));
+    return Engine{kind_of(path), path};
+  }
+  std::vector<std::string> names = {"prterun", "mpirun.openmpi", "orterun"};
+  if (std::getenv("SLURM_JOB_ID") != nullptr) names.insert(names.begin(), "srun");
+  for (const std::string& name : names) {
+    if (std::string path = program_path(name); !path.empty()) return Engine{kind_of(path), path};
+  }
+  return rma::Status(
+      RMA_ERR_LAUNCH,
+      "several hosts need a launcher that starts rmarun on them, and this machine has neither prterun nor "
+      "Open MPI's mpirun: apt install openmpi-bin, on all hosts");
+}
+
+rma::Result<EngineFiles> write_engine_files(const Engine& engine, const Way& way,
+                                            const std::vector<Placed>& placed, const std::string& directory) {
+  EngineFiles files;
+  files.directory = directory;
+  files.hosts = directory + "/hosts";
+  if (!write_file(files.hosts, host_file(placed), 0600))
+    return rma::system_failure(RMA_ERR_SYSTEM, "cannot write " + files.hosts, errno);
+  if (engine.kind == EngineKind::kSrun) return files;
+  // The engine takes the setting apart at blanks and colons.
+  if (directory.find_first_of(" \t:,\\'\"") != directory.npos) {
+    return rma::Status(
+        RMA_ERR_ARGUMENT,
+        fmt::format("'{}' has a blank or a colon, which the engine cannot bear: set TMPDIR", directory));
+  }
+  files.agent = directory + "/agent";
+  if (!write_file(files.agent, agent_script(way, placed, directory), 0700))
+    return rma::system_failure(RMA_ERR_SYSTEM, "cannot write " + files.agent, errno);
+  return files;
+}
+
+std::vector<std::string> engine_command(const Engine& engine, const Way& way,
+                                        const std::vector<Placed>& placed, const EngineFiles& files,
+                                        const std::vector<std::string>& variables) {
+  int ranks = 0;
+  for (const Placed& each : placed) ranks += each.ranks;
+  std::vector<std::string> words;
+  if (engine.kind == EngineKind::kSrun) {
+    words = srun_command(engine, placed, ranks);
+    append(words, keeper_command(engine));
+    return words;
+  }
+  words.push_back(engine.path);
+  if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
+  for (std::size_t i = 0; i < kKeepAlive.size(); i += 2)
+    add_parameter(words, engine, kKeepAlive[i], kKeepAlive[i + 1]);
+  if (!way.interface.empty()) add_parameter(words, engine, "oob_tcp_if_include", way.interface);
+  append(words, {"--bind-to", "none", "--hostfile", files.hosts, "-np", std::to_string(ranks)});
+  if (engine.kind == EngineKind::kPrterun) {
+    add_parameter(words, engine, "plm_ssh_agent", files.agent);
+    if (placed.size() <= kMostWithoutTree) add_parameter(words, engine, "plm_ssh_no_tree_spawn", "1");
+    append(words, {"--map-by", "seq:OVERSUBSCRIBE", "--output", "tag", "--stdin", "0"});
+  } else {
+    add_parameter(words, engine, "plm_rsh_agent", files.agent);
+    if (placed.size() <= kMostWithoutTree) add_parameter(words, engine, "plm_rsh_no_tree_spawn", "1");
+    add_parameter(words, engine, "plm_rsh_num_concurrent", "8");
+    add_parameter(words, engine, "orte_local_tmpdir_base", files.directory);
+    add_parameter(words, engine, "ess_base_forward_signals", "SIGUSR1,SIGUSR2,SIGXCPU,SIGTSTP,SIGCONT");
+    append(words, {"--map-by", "seq", "--oversubscribe", "--tag-output"});
+  }
+  for (const std::string& name : variables) append(words, {"-x", name});
+  append(words, keeper_command(engine));
+  return words;
+}
+
+}  // namespace rmarun

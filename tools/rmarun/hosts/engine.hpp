@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rmarun/hosts/frames.hpp"
+#include "rmarun/hosts/mapping.hpp"
+#include "rmarun/hosts/way.hpp"
+#include "util/status.hpp"
+
+namespace rmarun {
+
+/// The launchers that can start a job's keepers on its hosts.
+enum class EngineKind {
+  kSrun,     ///< Slurm's, inside an allocation
+  kPrterun,  ///< of PRRTE, which Open MPI 5 brings
+  kMpirun,   ///< of Open MPI 4 (ORTE)
+};
+
+/// A launcher of this machine.
+struct Engine {
+  EngineKind kind = EngineKind::kMpirun;
+  std::string path;
+
+  [[nodiscard]] Carriage carriage() const {
+    return kind == EngineKind::kMpirun ? Carriage::kTagged : Carriage::kLines;
+  }
+};
+
+/// Finds the engine: the one that `way` names, else srun in an allocation of Slurm, prterun, Open MPI's mpirun.
+/// @return RMA_ERR_LAUNCH with the name of a package if there is none.
+rma::Result<Engine> find_engine(const Way& way);
+
+/// The files of a job that its engine reads, in rmarun's directory.
+struct EngineFiles {
+  std::string hosts;  ///< the host file
+  std::string agent;  ///< the remote shell's wrapper; empty: the engine uses its own way
+  std::string directory;
+};
+
+/// Writes the host file in the engine's grammar, and the wrapper of the remote shell. For each host the wrapper keeps
+/// the shell's output in the file agent.HOST, and its exit code in status.HOST if it fails.
+rma::Result<EngineFiles> write_engine_files(const Engine& engine, const Way& way,
+                                            const std::vector<Placed>& placed, const std::string& directory);
+
+/// Returns the command that starts a keeper for each rank. `variables` are the names of those that the engine has to
+/// carry from its own environment to the keepers.
+std::vector<std::string> engine_command(const Engine& engine, const Way& way,
+                                        const std::vector<Placed>& placed, const EngineFiles& files,
+                                        const std::vector<std::string>& variables);
+
+}  // namespace rmarun
