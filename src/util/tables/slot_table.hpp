@@ -116,7 +116,7 @@ class SlotTable {
   }
 
   /// Returns the slot of the entry of this name, or null. The caller holds the lock.
-  [[nodiscard]] Slot* find(std::uint64_t name) {
+  [[nodiscard, gnu::always_inline]] Slot* find(std::uint64_t name) {
     const auto index = static_cast<std::uint32_t>(name);
     if (index >= slots_.size()) return nullptr;
     Slot& slot = slots_[index];
