@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -24,7 +25,7 @@ struct Limits {
   std::uint32_t max_outstanding = 0;  ///< most operations to one peer that may be posted and not yet polled
   bool atomics64 = false;             ///< fetch-and-add and compare-and-swap on 8 bytes
   bool completes_at_once = false;     ///< operations are complete when they are posted
-  bool ordered_bytes = true;         ///< the bytes of a write are placed in the order of their addresses
+  bool ordered_bytes = true;          ///< the bytes of a write are placed in the order of their addresses
   bool needs_polling = false;         ///< nothing wakes a thread that sleeps; see Transport::event_fd()
 };
 
@@ -160,6 +161,10 @@ class Transport {
 
   /// Fills `completions` from the front. Returns how many it has filled.
   [[nodiscard]] virtual std::size_t poll(std::span<Completion> completions) = 0;
+
+  /// Makes the transport call `written` after peers may have written to this process's memory, if it takes
+  /// part in that; a device writes without a word. Called once. The service thread calls `written`.
+  virtual void watch_writes(std::function<void()> /*written*/) {}
 
   /// event_fd() and arm() let a thread sleep. After arm(), event_fd() becomes readable at the next
   /// completion. If arm() returns false, there is a completion already. A completion from before arm() may

@@ -122,6 +122,14 @@ Status start_helper(Runtime& runtime) {
   return runtime.helper->start();
 }
 
+/// Makes transports that see peers' writes wake threads that wait for a word; those sleep at the doorbell.
+void wake_for_writes(Job& job) {
+  Rails& rails = job.rails();
+  for (std::size_t rail = 0; rail < rails.count(); ++rail) {
+    rails[rail].watch_writes([&doorbell = job.doorbell(job.rank())] { doorbell.wake_for_store(); });
+  }
+}
+
 }  // namespace
 
 Runtime::Runtime()
@@ -157,6 +165,7 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
 
   RMA_TRY(start_helper(*runtime));
   RMA_TRY(runtime->job->connect());
+  wake_for_writes(*runtime->job);
   for (int other = 0; other < runtime->job->size(); ++other) {
     if (!runtime->job->mapped(other)) runtime->remote_access->reach_by_network(other);
   }

@@ -32,6 +32,7 @@ void OfiDriver::watch(ServiceThread& service, std::function<bool()> serve) {
       objects_.fd, [this] { return prepare(); },
       [this] {
         drive();
+        if (watched_.load(std::memory_order_acquire)) written_();
         soon_ = serve_();
       });
 }

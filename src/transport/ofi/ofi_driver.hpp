@@ -62,6 +62,12 @@ class OfiDriver {
   /// whether it wants to be called again soon.
   void watch(ServiceThread& service, std::function<bool()> serve);
 
+  /// See Transport::watch_writes().
+  void watch_writes(std::function<void()> written) {
+    written_ = std::move(written);
+    watched_.store(true, std::memory_order_release);  // pairs with the load in the handler
+  }
+
   /// Takes in what has ended, unless another thread does it.
   void drive();
   /// Does the same for a thread that polls.
@@ -150,7 +156,9 @@ class OfiDriver {
   Objects objects_;
   HandshakeEnded handshake_ended_;
   std::function<bool()> serve_;
-  std::mutex queue_lock_;  ///< held by the thread that reads the queue
+  std::function<void()> written_;
+  std::atomic<bool> watched_ = false;  ///< `written_` is set
+  std::mutex queue_lock_;              ///< held by the thread that reads the queue
   bool signaled_ = false;  ///< something has ended since the service thread went to sleep; by queue_lock_
   Descriptor call_;        ///< wakes the service thread
   /// How often a thread has polled; threads that count at the same time may lose counts.

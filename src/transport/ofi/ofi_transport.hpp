@@ -5,11 +5,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "transport/ofi/fabric_choice.hpp"
@@ -69,6 +71,7 @@ class OfiTransport final : public Transport, public OfiWireup::Exchange {
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
   [[nodiscard]] int event_fd() const override { return data_.event_fd(); }
   [[nodiscard]] bool arm() override;
+  void watch_writes(std::function<void()> written) override { driver_.watch_writes(std::move(written)); }
 
  private:
   OfiTransport(const FabricCandidate& candidate, const OfiOptions& options);
