@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "ofi_pair.hpp"
@@ -189,7 +190,21 @@ TEST_F(OfiPair, AThreadThatSleepsAtTheEventsWakes) {
   EXPECT_EQ(wait(ends[0]->messages(), 41).status, RMA_SUCCESS);
 }
 
-TEST_F(OfiPair, AStrangersSecretIsNotAnswered) {
+TEST_F(OfiPair, AnEndLearnsThatAPeerHasWritten) {
+  std::atomic<int> writes = 0;
+  ends[1]->transport->watch_writes([&] { writes.fetch_add(1, std::memory_order_relaxed); });
+  ASSERT_TRUE(connect().ok());
+  ASSERT_EQ(write(ends[1]->remote(0), 8, 51), RMA_SUCCESS);
+  EXPECT_EQ(outcome(51), RMA_SUCCESS);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (writes.load(std::memory_order_relaxed) == 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_GT(writes.load(std::memory_order_relaxed), 0);
+  ends[1]->service.stop();  // it calls what refers to this frame
+}
+
+TEST_F(OfiPair, ACardOfAnotherProviderIsRefused) {
   auto card = OfiCard::decode(ends[1]->transport->card());
   ASSERT_TRUE(card.ok());
   OfiCard forged = card.value();
