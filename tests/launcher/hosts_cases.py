@@ -4,15 +4,21 @@
 usage: hosts_cases.py CASE RMARUN CLIENT
 """
 
+import base64
 import contextlib
+import hashlib
+import json
 import os
+import random
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 
-from harness import CLIENT, HANG_GUARD, RMARUN, SKIPPED, contains, equal, main, until
+from harness import CLIENT, HANG_GUARD, RMARUN, SKIPPED, children_of, contains, equal, main, state, until
 from network import Network
 
 if not shutil.which("mpirun.openmpi"):
@@ -47,6 +53,390 @@ def placement():
         equal(sorted(out.splitlines()), ["[0] a", "[1] head", "[2] head"])
         out = succeeds(hosts, "--hosts", "a", "hostname")
         equal(out, "a\n")
+
+
+def host_files():
+    with network("a", "b") as hosts:
+        path = hosts.directory / "list"
+        for text, arguments in (("a slots=1\nb slots=2\n", ()), ("a:1\nb:2\n", ()), ("a\nb\nb\n", ()),
+                                ("root@a slots 1\nb port=22 user=root slots=2 # two\n", ()), ("a\nb\n", ("-ppn", "2", "-n", "3"))):
+            path.write_text(text)
+            for option in ("--hostfile", "-f", "-machinefile"):
+                out = succeeds(hosts, option, str(path), *arguments, "--label", "hostname")
+                wanted = ["[0] a", "[1] a", "[2] b"] if arguments else ["[0] a", "[1] b", "[2] b"]
+                equal(sorted(out.splitlines()), wanted, text)
+        path.unlink()
+
+
+def programs():
+    with network("a", "b") as hosts:
+        words = ["--hosts", "a:2,b:2", "--label", "-n", "1", "sh", "-c", "echo one $(hostname) $X", ":", "-n", "3", "--env", "X=5",
+                 "--wdir", "/usr", "sh", "-c", "echo two $(hostname) $X $(pwd)"]
+        equal(sorted(succeeds(hosts, *words).splitlines()),
+              ["[0] one a", "[1] two a 5 /usr", "[2] two b 5 /usr", "[3] two b 5 /usr"])
+
+
+def binding():
+    with network("a", "b") as hosts:
+        script = "import os; print(os.environ['PMIX_RANK'], sorted(os.sched_getaffinity(0)))"
+        cores = dict(line.split(" ", 1) for line in
+                     succeeds(hosts, "--hosts", "a:2,b:2", "--bind", "core", sys.executable, "-c", script).splitlines())
+        # The emulated hosts have the same cores: rank 2 is the first of its host, as rank 0 is.
+        equal((cores["0"], cores["1"]), (cores["2"], cores["3"]))
+        everywhere = len(os.sched_getaffinity(0))
+        assert everywhere == 1 or len(eval(cores["0"])) < everywhere, cores
+
+
+def directory():
+    """A rank starts in rmarun's directory, or in HOME where there is none, with a remark."""
+    with network("a", "b") as hosts, tempfile.TemporaryDirectory() as place:
+        hosts.setup["b"] = [f"mount -t tmpfs none {place}", f"rmdir {place} 2> /dev/null || true"]
+        inside = f"{place}/inside"
+        os.mkdir(inside)
+        job = hosts.start("--hosts", "a,b", "--label", "pwd", cwd=inside)
+        out, err = job.communicate(timeout=HANG_GUARD)
+        equal((job.returncode, sorted(out.splitlines())), (0, [f"[0] {inside}", "[1] /root"]), err)
+        contains(err, f"b: no directory '{inside}': its ranks start in /root")
+        code, _, err = hosts.run("--hosts", "a,b", "--wdir", inside, "pwd")
+        equal(code, 1)
+        contains(err, f"host b: cannot start in the directory '{inside}'")
+
+
+# ---- What goes in and out ---------------------------------------------------------------------------------------
+
+
+def big_stdin():
+    """10 MB come to rank 0 alone, whole."""
+    with network("a", "b") as hosts, tempfile.TemporaryFile() as file:
+        data = os.urandom(10_000_000)
+        file.write(data)
+        file.seek(0)
+        script = "[ $PMIX_RANK = 0 ] && exec sha1sum; readlink /proc/self/fd/0"
+        job = hosts.start("--hosts", "a:2,b:1", "sh", "-c", script, stdin=file)
+        out, err = job.communicate(timeout=HANG_GUARD)
+        equal(job.returncode, 0, err)
+        equal(sorted(out.splitlines()), sorted([hashlib.sha1(data).hexdigest() + "  -", "/dev/null", "/dev/null"]))
+
+
+def binary_output():
+    """Any bytes come out as they went in, on both streams."""
+    with network("a", "b") as hosts, tempfile.NamedTemporaryFile() as file:
+        data = os.urandom(300_000) + b"[1,0]<stdout>:[1,1]<stderr>\n\n\x10\x10(" * 5000
+        file.write(data)
+        file.flush()
+        job = hosts.start("--hosts", "a,b", "sh", "-c", f"cat {file.name} >&$((PMIX_RANK + 1))", text=False)
+        out, err = job.communicate(timeout=HANG_GUARD)
+        equal(job.returncode, 0)
+        assert (out, err) == (data, data), (len(out), len(err))
+
+
+def many_lines():
+    """100,000 lines of eight hosts: whole, and in their order."""
+    names = "abcdefgh"
+    each = 12_500
+    writer = ("import os, sys\n"
+              f"for i in range({each}): sys.stdout.write(os.environ['PMIX_RANK'] + ' ' + str(i) + 'x' * (i % 60) + '\\n')\n")
+    for label in (False, True):
+        with network(*names) as hosts:
+            out = succeeds(hosts, "--hosts", ",".join(names), *(["--label"] if label else []), sys.executable, "-c", writer)
+            lines = {str(rank): [] for rank in range(8)}
+            for line in out.splitlines():
+                rank, _, rest = (line[1:].replace("] ", "] ", 1).partition("] ")[2] if label else line).partition(" ")
+                if label:
+                    equal(line[:4], f"[{rank}] ")
+                lines[rank].append(rest)
+            wanted = [str(i) + "x" * (i % 60) for i in range(each)]
+            assert all(got == wanted for got in lines.values()), {rank: len(got) for rank, got in lines.items()}
+
+
+def environment():
+    """Values of any form and size come to the ranks, and none is in a command line."""
+    with network("a", "b") as hosts:
+        odd = {"ODD": "a\nb;c$d`e`'f'\"g\" \\ [1,0]<stdout>:", "LONG": "x" * 100_000, "EMPTY": "", "SECRET": "hunter2hunter2",
+               "DISPLAY": ":7", "SSH_CONNECTION": "here", "LD_LIBRARY_PATH": "/x/lib"}
+        script = ("import hashlib, json, os, sys\n"
+                  "sys.stdin.readline()\n"
+                  "print(json.dumps([os.environ['PMIX_RANK'], hashlib.sha1(os.environ['LONG'].encode()).hexdigest()] +\n"
+                  " [os.environ.get(n) for n in ('ODD', 'EMPTY', 'SECRET', 'TMPDIR', 'DISPLAY', 'SSH_CONNECTION',\n"
+                  " 'LD_LIBRARY_PATH', 'GIVEN', 'RMARUN_JOB', 'HOSTNAME')]))\n")
+        job = hosts.start("--hosts", "a,b", "--env", "GIVEN=1=2", "--env", "SECRET2=swordfish", sys.executable, "-c", script,
+                          env={**os.environ, **odd, "HOSTNAME": "wrong"})
+        until(lambda: len(hosts.processes("a", "python3") + hosts.processes("b", "python3")) >= 1, "a rank runs")
+        for name in hosts.names:
+            for pid in hosts.processes(name):
+                with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as line:
+                    words = line.read()
+                    assert b"hunter2" not in words, words
+        out, err = job.communicate("go\n", timeout=HANG_GUARD)
+        equal((job.returncode, err), (0, ""))
+        long = hashlib.sha1(odd["LONG"].encode()).hexdigest()
+        values = [long, odd["ODD"], "", "hunter2hunter2", None, None, None, "/x/lib", "1=2", None, None]
+        equal(sorted(json.loads(line) for line in out.splitlines()), [["0", *values], ["1", *values]])
+
+
+# ---- Ends -------------------------------------------------------------------------------------------------------
+
+
+def failures():
+    """Exit codes and texts are those of one host, with the host's name."""
+    with network("a", "b") as hosts:
+        code, _, err = hosts.run("--hosts", "a:2,b:2", "sh", "-c", "[ $PMIX_RANK != 2 ] || exit 7; sleep 1000")
+        equal(code, 7)
+        pid = re.search(r"rank 2 \(pid (\d+) on b\) exited with code 7; ending the job\n", err)
+        assert pid and err.count("\n") == 1, err
+        code, _, err = hosts.run("--hosts", "a:2,b:2", "sh", "-c", "[ $PMIX_RANK != 3 ] || kill -SEGV $$; sleep 1000")
+        equal(code, 128 + signal.SIGSEGV)
+        assert re.fullmatch(r"rmarun: rank 3 \(pid \d+ on b\) was killed by signal 11 \(Segmentation fault\)[^\n]*\n", err), err
+        for program, wanted, text in (("no-such-program", 127, "No such file"), ("/etc/passwd", 126, "Permission denied")):
+            code, _, err = hosts.run("--hosts", "a,b", program)
+            equal(code, wanted)
+            contains(err, f"cannot run '{program}': {text}")
+            hosts.none_left()
+
+
+def missing_on_one_host():
+    """A program, or rmarun itself, that is not on one of the hosts."""
+    with network("a", "b") as hosts, tempfile.TemporaryDirectory() as place:
+        program = shutil.copy("/bin/sleep", place)
+        hosts.setup["b"] = [f"mount -t tmpfs none {place}"]
+        code, _, err = hosts.run("--hosts", "a,b", program, "1000")
+        equal(code, 127)
+        contains(err, f"host b: cannot run '{program}': No such file or directory")
+        contains(err, "do the hosts share no file system?")
+        folder = os.path.dirname(os.path.abspath(RMARUN))
+        hosts.setup["b"] = [f"mount -t tmpfs none {folder}"]
+        code, _, err = hosts.run("--hosts", "a,b", "sleep", "1000")
+        equal(code, 127)
+        contains(err, f"host b: neither {os.path.abspath(RMARUN)} nor rmarun in PATH is on this host")
+
+
+def other_version():
+    """A description of another version is refused, with both versions."""
+    def fields(*texts):
+        return "".join(f"{len(text)}:{text}" for text in texts)
+
+    with network("a") as hosts:
+        text = fields("rmarun of librma 9.9.9", "head", "/", "0", "0", "0", "0", "1", "1", "", "1", "true", "0", "1", "a")
+        job = {"RMARUN_JOB_0": base64.b64encode(text.encode()).decode().rstrip("="), "RMARUN_JOB": "1", "PMIX_RANK": "0"}
+        done = subprocess.run(hosts.inside("a", os.path.abspath(RMARUN), "--rank"), env={**os.environ, **job}, capture_output=True,
+                              text=True, timeout=HANG_GUARD)
+        equal(done.returncode, 1)
+        assert re.search(r"fail 1 \S+ here is rmarun of librma [0-9.]+, and on head it is rmarun of librma 9\.9\.9", done.stdout), done
+
+
+def started(hosts, *arguments, ranks=4, **options):
+    """A job of two hosts whose ranks have said that they run."""
+    job = hosts.start("--hosts", "a:2,b:2", *arguments, **options)
+    ready = sorted(job.stdout.readline() for _ in range(ranks))
+    equal(ready, ["ready\n"] * ranks)
+    return job
+
+
+SLEEPER = ("sh", "-c", "echo ready; sleep 1000 & wait")
+STUBBORN = ("sh", "-c", "trap '' TERM INT HUP; echo ready; while :; do sleep 1; done")
+
+
+def interrupts():
+    for script in (SLEEPER, STUBBORN):
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            with network("a", "b") as hosts:
+                job = started(hosts, *script)
+                start = time.monotonic()
+                job.send_signal(sent)
+                _, err = job.communicate(timeout=HANG_GUARD)
+                equal(job.returncode, 128 + sent)
+                contains(err, f"interrupted by signal {int(sent)}")
+                hosts.none_left()
+                print(f"{script[2][:4]} {sent.name}: {time.monotonic() - start:.1f} s")
+
+
+def time_limit():
+    with network("a", "b") as hosts:
+        job = started(hosts, "--timeout", "2", *STUBBORN)
+        _, err = job.communicate(timeout=HANG_GUARD)
+        equal((job.returncode, err), (124, "rmarun: no end after 2 s; ending the job\n"))
+        hosts.none_left()
+
+
+def passed_signals():
+    """Ranks get USR1 and USR2, and stop and go on with rmarun."""
+    script = ("import os, signal\n"
+              "signal.signal(signal.SIGUSR1, lambda *_: print('usr1', flush=True))\n"
+              "signal.signal(signal.SIGUSR2, lambda *_: (print('usr2', flush=True), os._exit(0)))\n"
+              "print('ready', flush=True)\n"
+              "while True: signal.pause()\n")
+    with network("a", "b") as hosts:
+        job = started(hosts, sys.executable, "-c", script)
+        job.send_signal(signal.SIGUSR1)
+        equal([job.stdout.readline() for _ in range(4)], ["usr1\n"] * 4)
+        job.send_signal(signal.SIGUSR2)
+        out, err = job.communicate(timeout=HANG_GUARD)
+        equal((job.returncode, out, err), (0, "usr2\n" * 4, ""))
+
+
+def stop_and_continue():
+    with network("a", "b") as hosts:
+        job = started(hosts, "sh", "-c", "echo ready; exec sleep 1000")
+        ranks = until(lambda: len(found := [pid for name in "ab" for pid in hosts.processes(name, "sleep")]) == 4 and found,
+                      "all ranks sleep")
+        job.send_signal(signal.SIGTSTP)
+        until(lambda: state(job.pid) == "T" and all(state(pid) == "T" for pid in ranks), "all are stopped")
+        job.send_signal(signal.SIGCONT)
+        until(lambda: state(job.pid) != "T" and all(state(pid) != "T" for pid in ranks), "all go on")
+        job.terminate()
+        equal(job.wait(HANG_GUARD), 128 + signal.SIGTERM)
+
+
+# ---- Losses -----------------------------------------------------------------------------------------------------
+
+
+def victims(hosts, job, kind):
+    """The processes of a kind, to choose from."""
+    if kind == "rmarun":
+        return [job.pid]
+    if kind == "job":
+        return children_of(job.pid)
+    program = {"rank": "sleep", "keeper": "rma-keeper", "daemon": "orted", "engine": "mpirun.openmpi"}[kind]
+    return [pid for name in hosts.names for pid in hosts.processes(name, program)]
+
+
+def kills(*kinds):
+    """Ends jobs by the death of one process. LIBRMA_HOST_KILLS sets how often for each kind."""
+    random.seed(int(os.environ.get("LIBRMA_TEST_SEED", "7")))
+    times = {}
+    with network("a", "b") as hosts:
+        for round in range(int(os.environ.get("LIBRMA_HOST_KILLS", "2"))):
+            for kind in kinds:
+                job = started(hosts, "sh", "-c", "echo ready; exec sleep 1000")
+                victim = random.choice(until(lambda: victims(hosts, job, kind), f"there is a {kind}"))
+                host = next((name for name in "ab" if victim in hosts.processes(name)), "?")
+                start = time.monotonic()
+                os.kill(victim, signal.SIGKILL)
+                out, err = job.communicate(timeout=HANG_GUARD)
+                hosts.none_left()
+                times.setdefault(kind, []).append(time.monotonic() - start)
+                wanted = {"rank": (137, rf"rank \d \(pid {victim} on {host}\) was killed by signal 9 \(Killed\); ending the job"),
+                          "keeper": (137, rf"rank \d \(pid \d+ on {host}\) was lost: its keeper was killed by signal 9"),
+                          "daemon": (1, rf"host {host} was lost \(ranks {'0-1' if host == 'a' else '2-3'}\); ending the job"),
+                          "engine": (137, r"mpirun.openmpi was killed by signal 9 \(Killed\) before the ranks on a"),
+                          "job": (137, "ended by signal 9"), "rmarun": (-9, "")}[kind]
+                equal((job.returncode, bool(re.search(wanted[1], err))), (wanted[0], True), f"{kind} on {host}: {err}")
+    print({kind: f"{max(seconds):.1f} s" for kind, seconds in times.items()})
+
+
+def kill_rank():
+    kills("rank")
+
+
+def kill_keeper():
+    kills("keeper")
+
+
+def kill_daemon():
+    kills("daemon")
+
+
+def kill_engine():
+    kills("engine")
+
+
+def kill_front():
+    kills("rmarun", "job")
+
+
+def link_down():
+    """A host whose link goes down is named within 15 s. Its own processes end too."""
+    with network("a", "b") as hosts:
+        job = started(hosts, *SLEEPER)
+        start = time.monotonic()
+        hosts.link("b", "down")
+        _, err = job.communicate(timeout=HANG_GUARD)
+        named = time.monotonic() - start
+        equal(job.returncode, 1)
+        contains(err, "rmarun: host b was lost (ranks 2-3); ending the job")
+        assert named < 15, named
+        print(f"named after {named:.1f} s, gone after {named + hosts.none_left():.1f} s")
+
+
+def vanished_host():
+    """A host that is gone without a word, as by a loss of power."""
+    with network("a", "b") as hosts:
+        job = started(hosts, *STUBBORN)
+        start = time.monotonic()
+        hosts.link("b", "down")
+        for pid in hosts.processes("b"):
+            os.kill(pid, signal.SIGKILL)
+        _, err = job.communicate(timeout=HANG_GUARD)
+        equal(job.returncode, 1)
+        contains(err, "host b was lost (ranks 2-3)")
+        assert time.monotonic() - start < 15
+
+
+def interrupt_without_link():
+    """Ctrl-C ends rmarun though its engine waits for a daemon that it cannot reach."""
+    with network("a", "b") as hosts:
+        job = started(hosts, *SLEEPER)
+        hosts.link("b", "down")
+        job.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        job.communicate(timeout=HANG_GUARD)
+        equal(job.returncode, 130)
+        assert time.monotonic() - start < 8
+        hosts.link("b", "up")
+
+
+# ---- Remote shells ----------------------------------------------------------------------------------------------
+
+
+def noisy_shell():
+    """The output of the hosts' shells does not reach the job's."""
+    with network("a", "b") as hosts:
+        for name in "ab":
+            hosts.noise[name] = "echo welcome; echo '[1,0]<stdout>:warning' >&2; yes | head -c 100000"
+        equal(sorted(succeeds(hosts, "--hosts", "a:2,b:2", "--label", "hostname").splitlines()),
+              ["[0] a", "[1] a", "[2] b", "[3] b"])
+
+
+def failing_shells():
+    with network("a", "b") as hosts:
+        code, out, err = hosts.run("--hosts", "a,nowhere:2", "hostname")
+        equal((code, out), (1, ""))
+        contains(err, "host nowhere: the remote shell has ended with code 255:")
+        contains(err, "Could not resolve hostname nowhere")
+        hosts.refusals["b"] = (255, "root@b: Permission denied (publickey).\n\x1b[31m")
+        code, out, err = hosts.run("--hosts", "a,b", "hostname")
+        equal((code, out), (1, ""))
+        contains(err, "host b: the remote shell has ended with code 255:")
+        contains(err, "Permission denied (publickey)")
+        assert "\x1b" not in err
+        hosts.refusals["b"] = (127, "sh: 1: orted: not found\n")
+        code, _, err = hosts.run("--hosts", "a,b", "hostname")
+        contains(err, "host b: the engine's daemon is not there (apt install openmpi-bin, on all hosts)")
+
+
+def password_prompt():
+    """A remote shell that asks for a password is ended with the job, and its host is named."""
+    with network("a", "b") as hosts:
+        hosts.refusals["b"] = None
+        start = time.monotonic()
+        code, out, err = hosts.run("--hosts", "a,b", "--start-timeout", "3", "hostname")
+        equal((code, out), (1, ""))
+        contains(err, "no rank has started within 3 s on a (rank 0), b (rank 1)")
+        contains(err, "host b")
+        assert time.monotonic() - start < 15
+
+
+def no_engine():
+    with network("a") as hosts, tempfile.TemporaryDirectory() as place:
+        for program in ("hostname", "sh", "nsenter", "unshare"):
+            os.symlink(shutil.which(program), f"{place}/{program}")
+        job = hosts.start("--hosts", "a", "hostname", env={**os.environ, "PATH": place})
+        _, err = job.communicate(timeout=HANG_GUARD)
+        equal(job.returncode, 1)
+        contains(err, "apt install openmpi-bin, on all hosts")
+        code, _, err = hosts.run("--hosts", "a", "--engine", "no-such-engine", "hostname")
+        equal(code, 1)
+        contains(err, "--engine no-such-engine: there is no such program")
 
 
 main(globals())

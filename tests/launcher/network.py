@@ -128,7 +128,7 @@ class Network:
     def start(self, *arguments, **options):
         """rmarun on the head, with the agent."""
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        return subprocess.Popen(self.inside("head", RMARUN, "--agent", self.agent, *arguments), text=True, **{**pipes, **options})
+        return subprocess.Popen(self.inside("head", os.path.abspath(RMARUN), "--agent", self.agent, *arguments), **{"text": True, **pipes, **options})
 
     def run(self, *arguments, stdin=""):
         """Runs it to its end: exit code, stdout, stderr."""

@@ -15,7 +15,7 @@ struct Progress {
 };
 
 /// The time that the job's process has to end the job after a request. It gives its ranks half a second.
-constexpr auto kPatience = std::chrono::seconds(3);
+constexpr auto kUsualPatience = std::chrono::seconds(3);
 
 /// Runs `job` in a child process and returns its exit code. The job ends even if one of the two processes is
 /// killed or hangs:
@@ -26,6 +26,6 @@ constexpr auto kPatience = std::chrono::seconds(3);
 /// This process passes awaited_signals() on to the child. `job` starts with these blocked, in a process
 /// that is a child subreaper. The caller removes everything that `job` leaves besides processes.
 int run_guarded(std::optional<double> timeout_seconds, const std::function<int(Progress&)>& job,
-                std::chrono::seconds patience = kPatience);
+                std::chrono::seconds patience = kUsualPatience);
 
 }  // namespace rmarun

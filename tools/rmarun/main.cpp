@@ -50,8 +50,8 @@ int main(int argc, char** argv) {
     if (::getppid() != guard) directory.remove_afterwards();
     return code;
   };
-  const int exit_code = rmarun::run_guarded(options.timeout_seconds, job,
-                                            options.placed.empty() ? rmarun::kPatience : kPatienceWithHosts);
+  const int exit_code = rmarun::run_guarded(
+      options.timeout_seconds, job, options.placed.empty() ? rmarun::kUsualPatience : kPatienceWithHosts);
   // Both processes of an earlier job may have been killed at once.
   directory.remove_abandoned();
   return exit_code;

@@ -98,14 +98,21 @@ struct Parsed {
   std::vector<std::string> global_environment;
 };
 
-/// Sets the number of ranks from -n, or else from the hosts, and the hosts' parts of them.
+/// Other hosts, as the first program's options name them. They are for all programs.
+struct OtherHosts {
+  std::vector<Host> hosts;
+  std::string source;  ///< the list or file
+  Wanted wanted;
+};
+
+/// Sets the number of ranks from -n, or else from the hosts.
 /// @return why the options do not fit together, or an empty text.
-std::string count_ranks(Parsed& parsed, Options& options) {
+std::string count_ranks(Parsed& parsed, bool first, const Way& way, OtherHosts& others) {
   const Wanted wanted{parsed.ranks, parsed.per_host, parsed.oversubscribe};
   parsed.program.ranks = parsed.ranks.value_or(parsed.per_host.value_or(1));
   if (parsed.hosts.empty() && parsed.host_file.empty()) return "";
   const std::string& source = parsed.hosts.empty() ? parsed.host_file : parsed.hosts;
-  const auto hosts = parsed.hosts.empty() ? hosts_of_file(source) : hosts_of_list(source);
+  auto hosts = parsed.hosts.empty() ? hosts_of_file(source) : hosts_of_list(source);
   if (!hosts.ok()) return std::string(hosts.status().text());
   const auto placed = place(hosts.value(), wanted, source);
   if (!placed.ok()) return std::string(placed.status().text());
@@ -114,8 +121,19 @@ std::string count_ranks(Parsed& parsed, Options& options) {
   const std::string own = own_host_name();
   const bool all_here = std::ranges::all_of(
       hosts.value(), [&](const Host& host) { return names_this_host(host.name, own) && host.port == 0; });
-  if (all_here && options.way.engine.empty()) return "";
-  options.placed.insert(options.placed.end(), placed.value().begin(), placed.value().end());
+  if (all_here && way.engine.empty()) return "";
+  if (!first) return "hosts are for all programs, and stand before the first";
+  others = {std::move(hosts).value(), source, wanted};
+  return "";
+}
+
+/// Places the ranks of all programs.
+std::string place_ranks(OtherHosts& others, Options& options) {
+  if (others.hosts.empty()) return "";
+  others.wanted.ranks = options.ranks();
+  auto placed = place(others.hosts, others.wanted, others.source);
+  if (!placed.ok()) return std::string(placed.status().text());
+  options.placed = std::move(placed).value();
   return "";
 }
 
@@ -192,6 +210,7 @@ std::vector<int> Options::programs_of_ranks() const {
 std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
   Options options;
   std::vector<std::pair<std::string, std::string>> global_environment;
+  OtherHosts others;
   CommandLine line = own_spelling(std::vector<std::string>(argv + 1, argv + argc));
   for (Section& section : line.sections) {
     Parsed parsed;
@@ -208,7 +227,8 @@ std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
     }
     // Options that come before one that is refused may ask for help.
     if (!line.refusal.empty() && &section == &line.sections.back()) break;
-    if (std::string why = count_ranks(parsed, options); !why.empty()) return usage_error(why);
+    if (std::string why = count_ranks(parsed, options.programs.empty(), options.way, others); !why.empty())
+      return usage_error(why);
     parsed.program.command = std::move(section.command);
     if (parsed.program.command.empty())
       return usage_error(line.sections.size() == 1 ? "no program to run"
@@ -220,6 +240,7 @@ std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
     if (options.ranks() > kMostRanks) return usage_error(fmt::format("more than {} ranks", kMostRanks));
   }
   if (!line.refusal.empty()) return usage_error(line.refusal);
+  if (std::string why = place_ranks(others, options); !why.empty()) return usage_error(why);
   for (Program& program : options.programs)
     program.environment.insert(program.environment.begin(), global_environment.begin(),
                                global_environment.end());

@@ -113,7 +113,7 @@ Spawned spawn(const SpawnRequest& request) {
   child.directory = request.directory;
   child.takes_stdin = request.takes_stdin;
   // A terminal gives its input only to the foreground group, which is rmarun's.
-  child.own_group = !(request.takes_stdin && ::isatty(STDIN_FILENO) != 0);
+  child.own_group = request.own_group && !(request.takes_stdin && ::isatty(STDIN_FILENO) != 0);
   child.cores = request.cores;
   child.descriptors = request.descriptors;
   child.parent = ::getpid();

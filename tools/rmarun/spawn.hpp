@@ -19,6 +19,7 @@ struct SpawnRequest {
   std::vector<std::string> environment;  ///< the whole environment, as NAME=VALUE
   const char* directory = nullptr;       ///< in which it starts, or null for this process's
   bool takes_stdin = false;              ///< the rank gets rmarun's stdin, else /dev/null
+  bool own_group = true;                 ///< else it stays in this process's group
   const cpu_set_t* cores = nullptr;      ///< the processors on which it may run, or null for all
   rlimit descriptors{};                  ///< its limit of open files
 };
@@ -33,7 +34,7 @@ struct Spawned {
   Descriptor err;             ///< reads the rank's stderr, nonblocking
 };
 
-/// Starts a rank in a process group of its own. The system kills the rank when this process ends.
+/// Starts a rank, in a process group of its own unless it reads a terminal. The system kills the rank when this process ends.
 Spawned spawn(const SpawnRequest& request);
 
 }  // namespace rmarun

@@ -23,6 +23,7 @@
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/forwarder.hpp"
 #include "rmarun/hosts/agents.hpp"
+#include "rmarun/hosts/connections.hpp"
 #include "rmarun/hosts/description.hpp"
 #include "rmarun/hosts/engine.hpp"
 #include "rmarun/hosts/frames.hpp"
@@ -45,6 +46,8 @@ constexpr auto kEngineKillRound = std::chrono::milliseconds(20);
 /// How long the verdict waits for the death of a rank by a signal, when a rank has ended with a code: that may be the
 /// consequence, and has come over another connection.
 constexpr auto kVerdictGrace = std::chrono::milliseconds(300);
+/// How often rmarun looks whether the hosts answer the engine.
+constexpr auto kLookPeriodOfFront = std::chrono::seconds(1);
 /// How long a job that was cut short waits for a reader of its last output.
 constexpr auto kReaderGrace = std::chrono::milliseconds(200);
 
@@ -106,6 +109,7 @@ class HostsJob {
     engine_.push_back({.pid = spawned.pid, .running = true});
     pipes_ = {std::move(spawned.out), std::move(spawned.err)};
     children_gone_ = false;
+    next_look_ = HostsClock::now() + kLookPeriodOfFront;
     return true;
   }
 
@@ -168,6 +172,12 @@ class HostsJob {
 
   void look_at_job() {
     const auto now = HostsClock::now();
+    if (next_look_ && now >= *next_look_ && !exit_code_) {
+      next_look_ = now + kLookPeriodOfFront;
+      for (const Connection& each : connections_of(engine_.front().pid)) {
+        if (each.silent) ranks_.note_silence(each.there);
+      }
+    }
     if (ranks_.failed() && !exit_code_) {
       if (!verdict_at_) verdict_at_ = now + kVerdictGrace;
       if (!ranks_.may_change() || now >= *verdict_at_) conclude(ranks_.cause());
@@ -220,6 +230,7 @@ class HostsJob {
       also(timeout_);
       also(start_limit_);
       also(verdict_at_);
+      also(next_look_);
     }
     also(passer_.next_look());
     also(forwarder_.next_look());
@@ -314,6 +325,7 @@ class HostsJob {
   std::optional<int> exit_code_;                       ///< set by the first failure
   std::optional<HostsClock::time_point> timeout_;      ///< when --timeout ends the job
   std::optional<HostsClock::time_point> start_limit_;  ///< when all ranks must have started
+  std::optional<HostsClock::time_point> next_look_;    ///< at the engine's connections
   std::optional<HostsClock::time_point> verdict_at_;   ///< when the verdict waits no more
   std::optional<HostsClock::time_point>
       kill_at_;  ///< set once the job is being ended: when to send SIGKILL next

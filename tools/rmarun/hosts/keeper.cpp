@@ -24,10 +24,10 @@
 
 #include "rmarun/binding.hpp"
 #include "rmarun/exit_codes.hpp"
+#include "rmarun/hosts/connections.hpp"
 #include "rmarun/hosts/description.hpp"
 #include "rmarun/hosts/frames.hpp"
 #include "rmarun/hosts/host_list.hpp"
-#include "rmarun/passing.hpp"
 #include "rmarun/process_heap.hpp"
 #include "rmarun/processes.hpp"
 #include "rmarun/signals.hpp"
@@ -45,6 +45,8 @@ constexpr auto kRankGrace = std::chrono::milliseconds(500);
 constexpr auto kKillRound = std::chrono::milliseconds(20);
 /// So much output at most waits for the engine. Then the rank's pipes fill, and the rank waits.
 constexpr std::size_t kMostQueued = std::size_t{256} << 10;
+/// How often the first keeper of a host looks whether the host is cut off.
+constexpr auto kLookPeriodOfKeeper = std::chrono::seconds(1);
 /// How long the end of the keeper waits for an engine that takes no output.
 constexpr auto kLastWords = std::chrono::seconds(5);
 
@@ -122,6 +124,7 @@ class Keeper {
                              .environment = environment.entries(),
                              .directory = nullptr,
                              .takes_stdin = rank_ == 0 && description_.stdin_for_first,
+                             .own_group = false,  // engines signal a group, and stop it
                              .cores = cores.empty() ? nullptr : &cores[local_rank() % cores.size()],
                              .descriptors = descriptors});
     if (spawned.pid < 0) {
@@ -139,6 +142,10 @@ class Keeper {
     pipes_ = {std::move(spawned.out), std::move(spawned.err)};
     children_gone_ = false;
     say(fmt::format("start {} {}", spawned.pid, own_host_name()));
+    if (local_rank() == 0) {
+      next_look_ = KeeperClock::now();
+      for (const Connection& each : connections_of(daemon_)) say("link 0 " + each.here);
+    }
     return std::nullopt;
   }
 
@@ -206,7 +213,7 @@ class Keeper {
         if (polls[stream + 2].revents != 0) carry(stream);
       }
     }
-    passer_.look(ranks_);
+    look_at_daemon();
     if (kill_at_ && KeeperClock::now() >= *kill_at_) {
       signal_descendants(SIGKILL);
       kill_at_ = KeeperClock::now() + kKillRound;
@@ -215,7 +222,7 @@ class Keeper {
 
   [[nodiscard]] int poll_timeout() const {
     std::optional<KeeperClock::time_point> next = kill_at_;
-    for (const auto& look : {give_up_, passer_.next_look()}) {
+    for (const auto& look : {give_up_, next_look_}) {
       if (look) next = next ? std::min(*next, *look) : *look;
     }
     if (!next) return -1;
@@ -227,13 +234,23 @@ class Keeper {
     signalfd_siginfo info{};
     while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       const int signal = static_cast<int>(info.ssi_signo);
-      if (signal == SIGCHLD || signal == kExplainingSignal) continue;
-      if (is_passed_on(signal)) {
-        passer_.pass(signal, ranks_);
-      } else {
-        end_rank();
-      }
+      // The rank has got it too, as a member of the group.
+      if (signal == SIGCHLD || signal == kExplainingSignal || is_passed_on(signal)) continue;
+      end_rank();
     }
+  }
+
+  /// Ends the daemon once its host is cut off. It would wait a quarter of an hour for answers to what it has sent, and the
+  /// ranks with it. The first rank of each host looks.
+  void look_at_daemon() {
+    if (!next_look_ || KeeperClock::now() < *next_look_) return;
+    next_look_ = KeeperClock::now() + kLookPeriodOfKeeper;
+    const auto connections = connections_of(daemon_);
+    if (::getppid() != daemon_ ||
+        std::ranges::none_of(connections, [](const Connection& c) { return c.silent; }))
+      return;
+    ::kill(daemon_, SIGKILL);
+    end_rank();
   }
 
   void end_rank() {
@@ -294,7 +311,6 @@ class Keeper {
   const int rank_;
   FrameWriter writer_;
   Descriptor signals_;
-  SignalPasser passer_{-1};
   std::vector<Rank> ranks_;  ///< one, once it has started
   std::array<Descriptor, 2> pipes_;
   std::string directory_;
@@ -303,6 +319,8 @@ class Keeper {
   std::optional<int> ended_;
   std::optional<KeeperClock::time_point> kill_at_;
   std::optional<KeeperClock::time_point> give_up_;
+  std::optional<KeeperClock::time_point> next_look_;  ///< at the daemon's connections
+  const pid_t daemon_ = ::getppid();
   bool asked_ = false;        ///< the engine has asked the rank to end
   bool engine_gone_ = false;  ///< nobody takes output any more
   bool children_gone_ = true;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <csignal>
 #include <iterator>
-#include <map>
 #include <regex>
 #include <sstream>
 
@@ -18,6 +17,8 @@ namespace {
 /// Lines of the engine's text that are kept, and their longest length.
 constexpr std::size_t kKeptLines = 40;
 constexpr std::size_t kLongestLine = 400;
+/// Ends of connections that are kept. Each host has a few.
+constexpr std::size_t kMostEnds = 100'000;
 
 /// Returns a text that another machine wrote, with nothing in it that a terminal would act on.
 std::string harmless(std::string_view from) {
@@ -59,6 +60,12 @@ std::string RemoteRanks::take(int rank, std::string_view words) {
   if (kind == "start") {
     one.started = true;
     one.pid = number;
+    return "";
+  }
+  if (kind == "link") {
+    std::string end;
+    from >> end;
+    if (hosts_of_ends_.size() < kMostEnds) hosts_of_ends_[end] = hosts_[index];
     return "";
   }
   one.ended = true;
@@ -134,6 +141,10 @@ void RemoteRanks::take_engine_line(const std::string& line) {
       fail(rank, true, kExitSignal + signal,
            fmt::format("was lost: its keeper was killed by {}", describe_signal(signal)));
   }
+}
+
+void RemoteRanks::note_silence(const std::string& there) {
+  if (const auto host = hosts_of_ends_.find(there); host != hosts_of_ends_.end()) note_lost(host->second);
 }
 
 void RemoteRanks::note_lost(const std::string& host) {

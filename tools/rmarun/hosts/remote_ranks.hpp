@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ class RemoteRanks {
   void take_engine_text(std::string_view text);
   /// Takes the engine's last line, which may lack its end.
   void end_engine_text();
+  /// Notes that the machine at the end `there` of a connection of the engine (connections_of) does not answer.
+  void note_silence(const std::string& there);
 
   /// Whether a rank has failed, or a host is lost.
   [[nodiscard]] bool failed() const { return failure_.has_value() || !lost_hosts_.empty(); }
@@ -61,8 +64,9 @@ class RemoteRanks {
   std::vector<One> ranks_;
   std::optional<Failure> failure_;
   std::vector<std::string> lost_hosts_;
-  std::string line_;        ///< the beginning of the engine's next line
-  bool lost_text_ = false;  ///< inside its text about a lost host
+  std::map<std::string, std::string> hosts_of_ends_;  ///< by the end of a connection there: the host
+  std::string line_;                                  ///< the beginning of the engine's next line
+  bool lost_text_ = false;                            ///< inside its text about a lost host
   std::vector<std::string> lines_;
 };
 
