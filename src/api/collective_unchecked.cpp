@@ -8,7 +8,6 @@
 #include "rma/unchecked.h"
 #include "util/statistics.hpp"
 
-using rma::Exchange;
 using rma::Runtime;
 
 namespace rma {

@@ -19,8 +19,8 @@ struct PlanStep {
     reduce,   ///< performs to[i] = from[i] op to[i] for `bytes` elements
     /// Compares `bytes` records of the members' calls at `from`. Ends the plan if they do not agree.
     compare,
-    // Of members that have announced memory of one layout to each other. `to` is the place in this member's
-    // memory that corresponds to the one in `member`'s.
+    // The next three need members that have announced memory of one layout to each other. `to` is the place
+    // in this member's memory that corresponds to the one in `member`'s.
     put,        ///< adds `bytes` bytes at `from` to what the next flag step writes to `member`
     flag,       ///< writes what was put, and behind it `bytes`, as a word of 64 bits, to `to`
     await_flag  ///< waits until the word at `from`, which `member` writes, is at least `bytes`

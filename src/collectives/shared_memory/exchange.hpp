@@ -43,7 +43,7 @@ class Exchange {
   /// caller calls run(), which has the answer for more data, and for a team that has lost a member.
   [[nodiscard]] bool allreduce_at_once(std::byte* dst, const std::byte* src, std::size_t elements,
                                        const rma_reducer_t& reducer) {
-    // None of the two factors is so large that the product overflows.
+    // Neither factor is so large that the product overflows.
     if (elements > at_once_bytes_ || reducer.element_bytes > at_once_bytes_) return false;
     const std::size_t bytes = elements * reducer.element_bytes;
     return bytes != 0 && bytes <= at_once_bytes_ && allreduce_whole(dst, src, elements, reducer).ok();
