@@ -133,6 +133,7 @@ int main(int argc, char** argv) {
   std::string what;
   std::size_t bytes = kMebi;
   std::vector<std::string> names;
+  names.reserve(kMeasurements.size());
   for (const auto& [name, measure] : kMeasurements) names.push_back(name);
   app.add_option("MEASUREMENT", what, "What to measure")->required()->check(CLI::IsMember(names));
   app.add_option("BYTES", bytes, "The size of a block")->transform(CLI::AsSizeValue(false));
