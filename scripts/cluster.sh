@@ -9,6 +9,7 @@
 #   --hosts N            1 to 8 (default 2)
 #   --ranks-per-host M   ranks of the job on each (default 1)
 #   --rails 1|2          RDMA devices of each host: rxe0, rxe1 (default 1)
+#   --rdma on|off        off: the hosts have ordinary network cards and no RDMA devices (default on)
 #   --memlock KB         what each process may register (ulimit -l; default unlimited)
 #   --netem SPEC         what tc's netem does to RDMA packets, for example 'loss 1%'
 #   --env NAME[=VALUE]   a variable for the job, or the script; RMA_*, LIBRMA_* and OMPI_MCA_* go along anyway
@@ -22,7 +23,7 @@ parts=$(cd "$(dirname "$0")/cluster" && pwd)
 root=$(dirname "$(dirname "$parts")")
 PATH=$PATH:/usr/sbin:/sbin
 
-hosts=2 ranks=1 rails=1 memlock=unlimited netem= limit=600 memory=1536 cpus=1 results= script= variables=()
+hosts=2 ranks=1 rails=1 rdma=on memlock=unlimited netem= limit=600 memory=1536 cpus=1 results= script= variables=()
 
 fail() {
   echo "cluster: $*" >&2
@@ -57,6 +58,7 @@ while [ $# -gt 0 ]; do
     --hosts) number "$1" "$2" 1 8 && hosts=$2 ;;
     --ranks-per-host) number "$1" "$2" 1 256 && ranks=$2 ;;
     --rails) number "$1" "$2" 1 2 && rails=$2 ;;
+    --rdma) [[ $2 =~ ^(on|off)$ ]] && rdma=$2 || refuse "--rdma is on or off, not '$2'" ;;
     --memlock) number "$1" "$2" 0 999999999 && memlock=$2 ;;
     --netem) netem=$2 ;;
     --env) variables+=("$2") ;;
@@ -118,7 +120,7 @@ share=$work/share
 mkdir "$share"
 ssh-keygen -q -t ed25519 -N '' -f "$share/key"
 {
-  echo "export CLUSTER_HOSTS=$hosts CLUSTER_RANKS=$ranks CLUSTER_RAILS=$rails"
+  echo "export CLUSTER_HOSTS=$hosts CLUSTER_RANKS=$ranks CLUSTER_RAILS=$rails CLUSTER_RDMA=$rdma"
   echo "CLUSTER_MEMLOCK=$memlock"
   printf 'CLUSTER_NETEM=%q\n' "$netem"
 } > "$share/settings"

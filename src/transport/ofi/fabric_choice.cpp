@@ -137,9 +137,10 @@ Result<FabricTraits> FabricTraits::of(const fi_info& info) {
                     "keys of 8 bytes of its own for that",
                     info.domain_attr->mr_key_size, traits.provider_keys ? "it" : "librma"));
   }
-  if (info.domain_attr->cq_data_size < sizeof(std::uint64_t)) {
-    return refuse(fmt::format("its messages carry {} bytes for the receiver, and 8 are needed (cq_data_size)",
-                              info.domain_attr->cq_data_size));
+  traits.data_bytes = info.domain_attr->cq_data_size;
+  if (traits.data_bytes < sizeof(std::uint32_t)) {
+    return refuse(fmt::format("its messages carry {} bytes for the receiver, and 4 are needed (cq_data_size)",
+                              traits.data_bytes));
   }
   if (info.domain_attr->mr_key_size > kKeyBytes) return refuse("its keys are longer than 8 bytes");
   if ((info.mode & ~(FI_CONTEXT | FI_CONTEXT2)) != 0) {

@@ -34,8 +34,8 @@ class OfiDriver {
     OfiLane& data;
     OfiLane& messages;
   };
-  /// Returns the peer that a message with this mark comes from; null if it comes from none.
-  using Sender = std::function<OfiPeer*(std::uint64_t mark)>;
+  /// Returns the peer that a message with this data (data_of()) comes from; null if it comes from none.
+  using Sender = std::function<OfiPeer*(std::uint64_t data)>;
   /// Called with the memory of a handshake that has arrived (`arrived`: its size) or that was sent (0).
   using HandshakeEnded = std::function<void(const Local& memory, std::size_t arrived)>;
 

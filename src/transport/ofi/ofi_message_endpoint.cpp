@@ -69,7 +69,7 @@ rma_status_t OfiMessageEndpoint::post_message(int peer, std::span<const Local> p
                             .iov_count = list.count,
                             .addr = to->address,
                             .context = context,
-                            .data = to->mark};
+                            .data = to->data};
     return fi_sendmsg(
         endpoint_, &message,
         FI_COMPLETION | FI_DELIVERY_COMPLETE | FI_REMOTE_CQ_DATA | (flags.inline_data ? FI_INJECT : 0));

@@ -26,7 +26,8 @@ struct OfiPeer {
 
   // These are written before `bound`.
   fi_addr_t address = FI_ADDR_UNSPEC;
-  std::uint64_t mark = 0;  ///< this process's messages to the peer carry it: see mark_of()
+  std::uint64_t mark = 0;  ///< the tag of this process's gathers to the peer: see mark_of()
+  std::uint64_t data = 0;  ///< this process's messages to the peer carry it: see data_of()
   Remote empty;            ///< the place of writes without data
   std::uint32_t buffers = 0;
   std::uint32_t gather = 0;
@@ -46,6 +47,13 @@ struct OfiPeer {
 /// The mark of a message or gather: the ticket that the receiver gave to the sender, and the sender's rank.
 [[nodiscard]] constexpr std::uint64_t mark_of(std::uint32_t ticket, int sender) {
   return std::uint64_t{ticket} << 32U | static_cast<std::uint32_t>(sender);
+}
+
+/// The mark in the form that fits into `bytes` of data beside a message. With 4 bytes it has half of the
+/// ticket, and ranks below 2^16.
+[[nodiscard]] constexpr std::uint64_t data_of(std::uint64_t mark, std::size_t bytes) {
+  constexpr std::uint64_t kHalf = 0xffff;
+  return bytes >= sizeof mark ? mark : (mark >> 32U & kHalf) << 16U | (mark & kHalf);
 }
 
 /// What an operation is for.

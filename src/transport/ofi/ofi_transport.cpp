@@ -38,10 +38,12 @@ OfiTransport::OfiTransport(const FabricCandidate& candidate, const OfiOptions& o
       memory_(traits_, name_),
       peers_(static_cast<std::size_t>(options.ranks)),
       driver_(name_, operations_, memory_, {.data = data_, .messages = message_lane_},
-              [this](std::uint64_t mark) -> OfiPeer* {
-                const auto rank = mark & 0xffffffffU;
+              [this](std::uint64_t data) -> OfiPeer* {
+                const auto rank = data & (traits_.data_bytes < sizeof data ? 0xffffU : 0xffffffffU);
                 OfiPeer* const peer = rank < peers_.size() ? peer_at(static_cast<int>(rank)) : nullptr;
-                return peer != nullptr && mark_of(peer->ticket, peer->rank) == mark ? peer : nullptr;
+                const bool honest =
+                    peer != nullptr && data_of(mark_of(peer->ticket, peer->rank), traits_.data_bytes) == data;
+                return honest ? peer : nullptr;
               }),
       messages_(driver_, memory_, message_lane_,
                 [this](int rank) -> OfiPeer* {
@@ -60,6 +62,11 @@ OfiTransport::~OfiTransport() {
 
 Result<std::unique_ptr<OfiTransport>> OfiTransport::open(const FabricCandidate& candidate,
                                                          const OfiOptions& options, ServiceThread& service) {
+  constexpr int kMostRanksWithShortData = 1 << 16;
+  if (candidate.traits.data_bytes < sizeof(std::uint64_t) && options.ranks > kMostRanksWithShortData) {
+    return Status(RMA_ERR_UNSUPPORTED, fmt::format("libfabric's {} carries no more than {} ranks",
+                                                   candidate.provider, kMostRanksWithShortData));
+  }
   std::unique_ptr<OfiTransport> transport(new OfiTransport(candidate, options));
   if (Status status = transport->start(candidate, service); !status.ok()) {
     return std::move(status).within(
@@ -202,6 +209,7 @@ Status OfiTransport::bind(int peer, const OfiEnd& end) {
   OfiPeer& bound = *peer_at(peer);
   bound.address = name;
   bound.mark = mark_of(end.ticket, options_.rank);
+  bound.data = data_of(bound.mark, traits_.data_bytes);
   bound.empty = {.address = end.empty_address, .key = end.empty_key};
   bound.buffers = end.buffers;
   bound.gather = end.gather;

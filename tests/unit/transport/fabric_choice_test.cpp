@@ -91,10 +91,14 @@ TEST(FabricTraits, CxiBindsRegistrationsToItsEndpointButItsKeysAreShort) {
   expect_refused(sample, "that it chooses");
 }
 
-TEST(FabricTraits, OpxCarriesTooFewBytesBesideAMessage) {
+TEST(FabricTraits, OpxAndRxmCarryFourBytesBesideAMessage) {
   SampleInfo sample;
   sample.domain.cq_data_size = 4;
   sample.info.mode = FI_CONTEXT2;
+  auto traits = FabricTraits::of(sample.info);
+  ASSERT_TRUE(traits.ok()) << traits.status().text();
+  EXPECT_EQ(traits->data_bytes, 4U);
+  sample.domain.cq_data_size = 0;
   expect_refused(sample, "cq_data_size");
 }
 

@@ -221,6 +221,12 @@ TEST(OfiMemoryKeys, AKeyTellsTheBase) {
   EXPECT_NE(key, OfiMemory::offset_key(kBase + 1, 5));
 }
 
+TEST(OfiMarks, FourBytesHoldTheRankAndHalfOfTheTicket) {
+  const std::uint64_t mark = mark_of(0x12345678, 0x9abc);
+  EXPECT_EQ(data_of(mark, 8), mark);
+  EXPECT_EQ(data_of(mark, 4), 0x56789abcU);
+}
+
 TEST(OfiOrders, AnEmptyWriteEndsOnlyWhenAllBeforeItHave) {
   OfiOrder order;
   std::vector<Cookie> ended;
