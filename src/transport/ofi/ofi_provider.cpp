@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "transport/ofi/fabric_choice.hpp"
 #include "transport/ofi/ofi_transport.hpp"
@@ -14,44 +16,76 @@
 namespace rma::transport {
 namespace {
 
-Status no_fabric(const std::vector<FabricCandidate>& candidates, const std::string& providers) {
-  std::string text = fmt::format(
-      "libfabric has no usable interface of the providers {} (see rma-info --devices)", providers);
+using Transports = std::vector<std::unique_ptr<Transport>>;
+
+/// The reasons why an interface is not used, for the text of a failure.
+std::string reasons_of(const std::vector<FabricCandidate>& candidates) {
+  std::string text;
   for (const FabricCandidate& one : candidates) {
     text += fmt::format("; {} on {}: {}", one.provider, one.device, one.unusable);
   }
-  return {RMA_ERR_UNSUPPORTED, text};
+  return text;
+}
+
+/// Opens the candidates that are to be used. One that cannot be opened is unusable from then on.
+Transports open_all(std::vector<FabricCandidate>& candidates, const OfiOptions& ofi, std::size_t most,
+                    ServiceThread& service) {
+  Transports opened;
+  for (FabricCandidate& one : candidates) {
+    if (!one.unusable.empty() || opened.size() == most) continue;
+    auto transport = OfiTransport::open(one, ofi, service);
+    if (transport.ok()) {
+      log(LogLevel::debug, fmt::format("rail {}: libfabric's {} on {} ({})", opened.size(), one.provider,
+                                       one.device, one.fabric));
+      opened.push_back(std::move(transport).value());
+    } else {
+      one.unusable = std::string(transport.status().text());
+      log(LogLevel::info, one.unusable);
+    }
+  }
+  return opened;
+}
+
+/// Returns the list without its first words, up to that of `provider`.
+std::string after(std::string_view providers, const std::string& provider) {
+  while (!providers.empty()) {
+    const std::string_view word = providers.substr(0, providers.find(','));
+    providers.remove_prefix(std::min(providers.size(), word.size() + 1));
+    if (word == provider) break;
+  }
+  return std::string(providers);
 }
 
 }  // namespace
 
-Result<std::vector<std::unique_ptr<Transport>>> open_ofi(const ProviderOptions& options,
-                                                         ServiceThread& service) {
-  RMA_TRY_ASSIGN(candidates,
-                 find_fabrics({.providers = options.fabric_providers, .devices = options.devices}));
+Result<Transports> open_ofi(const ProviderOptions& options, ServiceThread& service) {
   RMA_TRY_ASSIGN(secret, make_secret());
-  const auto usable = static_cast<std::size_t>(std::count_if(
-      candidates.begin(), candidates.end(), [](const FabricCandidate& one) { return one.unusable.empty(); }));
-  const OfiOptions ofi = {
-      .rank = options.rank,
-      .ranks = options.ranks,
-      .secret = secret,
-      .queue_depth = options.queue_depth,
-      .completions = options.completions,
-      .timeout = options.timeout,
-      // The rails are tried in turn, so a rank that answers on none counts as lost after
-      // the whole timeout.
-      .connect_timeout = options.timeout / std::clamp<std::size_t>(usable, 1, options.most)};
-  std::vector<std::unique_ptr<Transport>> opened;
-  for (const FabricCandidate& one : candidates) {
-    if (!one.unusable.empty() || opened.size() == options.most) continue;
-    RMA_TRY_ASSIGN(transport, OfiTransport::open(one, ofi, service));
-    log(LogLevel::debug, fmt::format("rail {}: libfabric's {} on {} ({})", opened.size(), one.provider,
-                                     one.device, one.fabric));
-    opened.push_back(std::move(transport));
+  std::string providers = options.fabric_providers;
+  std::string reasons;
+  while (!providers.empty()) {
+    RMA_TRY_ASSIGN(candidates, find_fabrics({.providers = providers, .devices = options.devices}));
+    const auto used = [](const FabricCandidate& one) { return one.unusable.empty(); };
+    const auto first = std::ranges::find_if(candidates, used);
+    const std::string provider = first != candidates.end() ? first->provider : std::string();
+    const auto usable = static_cast<std::size_t>(std::ranges::count_if(candidates, used));
+    const OfiOptions ofi = {
+        .rank = options.rank,
+        .ranks = options.ranks,
+        .secret = secret,
+        .queue_depth = options.queue_depth,
+        .completions = options.completions,
+        .timeout = options.timeout,
+        // The rails are tried in turn, so a rank that answers on none counts as lost after the whole timeout.
+        .connect_timeout = options.timeout / std::clamp<std::size_t>(usable, 1, options.most)};
+    Transports opened = open_all(candidates, ofi, options.most, service);
+    if (!opened.empty()) return opened;
+    reasons += reasons_of(candidates);
+    providers = provider.empty() ? std::string() : after(providers, provider);
   }
-  if (opened.empty()) return no_fabric(candidates, options.fabric_providers);
-  return opened;
+  return Status(
+      RMA_ERR_UNSUPPORTED,
+      fmt::format("libfabric has no usable interface of the providers {} (see rma-info --devices){}",
+                  options.fabric_providers, reasons));
 }
 
 }  // namespace rma::transport
