@@ -401,12 +401,12 @@ def failing_shells():
     with network("a", "b") as hosts:
         code, out, err = hosts.run("--hosts", "a,nowhere:2", "hostname")
         equal((code, out), (1, ""))
-        contains(err, "host nowhere: the remote shell has ended with code 255:")
+        contains(err, "host nowhere: the remote shell has failed")
         contains(err, "Could not resolve hostname nowhere")
         hosts.refusals["b"] = (255, "root@b: Permission denied (publickey).\n\x1b[31m")
         code, out, err = hosts.run("--hosts", "a,b", "hostname")
         equal((code, out), (1, ""))
-        contains(err, "host b: the remote shell has ended with code 255:")
+        contains(err, "host b: the remote shell has failed")
         contains(err, "Permission denied (publickey)")
         assert "\x1b" not in err
         hosts.refusals["b"] = (127, "sh: 1: orted: not found\n")
@@ -422,7 +422,8 @@ def password_prompt():
         code, out, err = hosts.run("--hosts", "a,b", "--start-timeout", "3", "hostname")
         equal((code, out), (1, ""))
         contains(err, "no rank has started within 3 s on a (rank 0), b (rank 1)")
-        contains(err, "host b")
+        contains(err, "host b: the remote shell has not come back\n    root@b's password: ")
+        assert "host a" not in err, err
         assert time.monotonic() - start < 15
 
 
@@ -437,6 +438,49 @@ def no_engine():
         code, _, err = hosts.run("--hosts", "a", "--engine", "no-such-engine", "hostname")
         equal(code, 1)
         contains(err, "--engine no-such-engine: there is no such program")
+
+
+# ---- Other engines ------------------------------------------------------------------------------------------------
+
+
+FAKE_ENGINE = """#!/bin/bash
+printf '%s\\n' "$@" > {words}
+ranks=0
+while [ "$1" != /bin/sh ]; do
+  case $1 in --ntasks=*) ranks=${{1#*=}} ;; -np) ranks=$2 ;; esac
+  shift
+done
+for ((rank = 0; rank < ranks; ++rank)); do PMIX_RANK=$rank "$@" | sed -u 's/^/[x@1,0]<stdout>: /' & done
+wait
+"""
+
+
+def fake_engine(name, options, environment, *wanted):
+    """A script takes an engine's command line, and starts the keepers of all hosts here."""
+    with network() as hosts, tempfile.TemporaryDirectory() as place:
+        words = f"{place}/words"
+        with open(f"{place}/{name}", "w", encoding="ascii") as script:
+            script.write(FAKE_ENGINE.format(words=words))
+        os.chmod(script.name, 0o700)
+        job = hosts.start(*options, "--label", "sh", "-c", "printf '%d [x]' $PMIX_RANK; echo err >&2",
+                          env={**os.environ, "PATH": f"{place}:{os.environ['PATH']}", **environment})
+        out, err = job.communicate(timeout=HANG_GUARD)
+        equal(job.returncode, 0, err)
+        equal(sorted(re.findall(r"\[\d\] \d \[x\]", out)), [f"[{rank}] {rank} [x]" for rank in range(3)])
+        equal(sorted(err.splitlines()), [f"[{rank}] err" for rank in range(3)])
+        with open(words, encoding="ascii") as file:
+            got = file.read().splitlines()
+        for word in wanted:
+            assert word in got, (word, got)
+
+
+def fake_srun():
+    slurm = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[01-02]", "SLURM_TASKS_PER_NODE": "2,1"}
+    fake_engine("srun", (), slurm, "--mpi=pmix", "--ntasks=3", "--nodes=2", "--distribution=arbitrary")
+
+
+def fake_prterun():
+    fake_engine("prterun", ("--hosts", "n1:2,n2"), {}, "--prtemca", "plm_ssh_agent", "seq:OVERSUBSCRIBE", "RMARUN_JOB_0")
 
 
 main(globals())

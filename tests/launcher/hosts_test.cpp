@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "rmarun/hosts/allocation.hpp"
 #include "rmarun/hosts/host_list.hpp"
 #include "rmarun/hosts/mapping.hpp"
 
@@ -148,6 +150,42 @@ TEST(Hosts, GetTheirRanks) {
   EXPECT_THAT(placed("a:2,b:2", {.ranks = 5}), HasSubstr("5 ranks are more than the 4 slots of a:2,b:2"));
   EXPECT_THAT(placed("a,b", {.ranks = 5, .per_host = 2}), HasSubstr("5 ranks are more than the 4 slots"));
   EXPECT_THAT(placed("a:0", {}), HasSubstr("no slots"));
+}
+
+/// The hosts that are found in an environment, or the refusal.
+std::vector<std::string> found(const std::map<std::string, std::string>& environment) {
+  const auto allocation = rmarun::find_allocation([&](const char* name) -> const char* {
+    const auto variable = environment.find(name);
+    return variable == environment.end() ? nullptr : variable->second.c_str();
+  });
+  if (!allocation.ok()) return {std::string(allocation.status().text())};
+  if (!allocation.value()) return {};
+  return shown(allocation.value()->hosts);
+}
+
+TEST(Allocations, AreFound) {
+  EXPECT_TRUE(found({}).empty());
+  EXPECT_THAT(found({{"SLURM_JOB_NODELIST", "n[08-10,2],m"}, {"SLURM_TASKS_PER_NODE", "4(x2),3,1(x2)"}}),
+              ElementsAre("@n08/4:0", "@n09/4:0", "@n10/3:0", "@n2/1:0", "@m/1:0"));
+  EXPECT_THAT(found({{"SLURM_JOB_NODELIST", "m"}}), ElementsAre("@m/-:0"));
+  EXPECT_THAT(found({{"LSB_MCPU_HOSTS", "a 4 b 2 "}}), ElementsAre("@a/4:0", "@b/2:0"));
+  const HostFile pbs("a\na\nb\n");
+  EXPECT_THAT(found({{"PBS_NODEFILE", pbs.path()}}), ElementsAre("@a/2:0", "@b/-:0"));
+  const HostFile sge("a 4 all.q@a <NULL>\nb 2 all.q@b UNDEFINED\n");
+  EXPECT_THAT(found({{"PE_HOSTFILE", sge.path()}}), ElementsAre("@a/4:0", "@b/2:0"));
+}
+
+TEST(Allocations, ThatCannotBeReadAreRefused) {
+  for (const char* const list :
+       {"", "n[1-3", "n[a-b]", "[", "n[1-2]m", "n[1-2][3-4]", ",", "n[-]", "n[1-99999999]"})
+    EXPECT_THAT(found({{"SLURM_JOB_NODELIST", list}}), ElementsAre(HasSubstr("SLURM_JOB_NODELIST"))) << list;
+  EXPECT_THAT(found({{"SLURM_JOB_NODELIST", "-x;y"}}), ElementsAre(HasSubstr("no name of a host")));
+  for (const char* const counts : {"4(x", "4(x2", "x", "4(x)", "(x2)", "99999999"})
+    EXPECT_THAT(found({{"SLURM_JOB_NODELIST", "a"}, {"SLURM_TASKS_PER_NODE", counts}}),
+                ElementsAre(HasSubstr("no numbers of Slurm's")))
+        << counts;
+  EXPECT_THAT(found({{"PBS_NODEFILE", "/no/such/file"}}), ElementsAre(HasSubstr("/no/such/file")));
+  EXPECT_THAT(found({{"LSB_MCPU_HOSTS", "a many"}}), ElementsAre(HasSubstr("'many' is no number")));
 }
 
 }  // namespace

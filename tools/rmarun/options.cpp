@@ -4,12 +4,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <sstream>
 
 #include "rmarun/exit_codes.hpp"
+#include "rmarun/hosts/allocation.hpp"
 #include "rmarun/hosts/host_list.hpp"
 #include "rmarun/spelling.hpp"
 #include "rmarun/version.hpp"
@@ -37,7 +39,8 @@ srun in an allocation of Slurm, else prterun, else Open MPI's mpirun (apt instal
 all hosts), over ssh without a password. rmarun, librma and PROGRAM are at the same paths there.
 Ranks go host by host. They get rmarun's environment but for what belongs to this host, and start
 in the same directory. RMARUN_VERBOSE=1 prints the launcher's command and texts.
-With localhost or this host's own name alone, rmarun starts all ranks itself.
+Without --hosts, those of the batch job are taken: of Slurm, PBS, LSF, SGE, or the host file
+of the MPI operator of Kubernetes. With localhost or this host's own name alone, rmarun starts all ranks itself.
 
 rmarun's exit code is that of the first rank to fail, 128 + n when signal n ended it;
 124 after a timeout, 126 when the program cannot be executed, 127 when there is no
@@ -110,17 +113,29 @@ struct OtherHosts {
 std::string count_ranks(Parsed& parsed, bool first, const Way& way, OtherHosts& others) {
   const Wanted wanted{parsed.ranks, parsed.per_host, parsed.oversubscribe};
   parsed.program.ranks = parsed.ranks.value_or(parsed.per_host.value_or(1));
-  if (parsed.hosts.empty() && parsed.host_file.empty()) return "";
-  const std::string& source = parsed.hosts.empty() ? parsed.host_file : parsed.hosts;
-  auto hosts = parsed.hosts.empty() ? hosts_of_file(source) : hosts_of_list(source);
-  if (!hosts.ok()) return std::string(hosts.status().text());
+  std::string source = parsed.hosts.empty() ? parsed.host_file : parsed.hosts;
+  const bool given = !source.empty();
+  rma::Result<std::vector<Host>> hosts = std::vector<Host>();
+  if (given) {
+    hosts = parsed.hosts.empty() ? hosts_of_file(source) : hosts_of_list(source);
+    if (!hosts.ok()) return std::string(hosts.status().text());
+  } else {
+    // A rank of another job has its launcher's allocation. The job that it starts is its own.
+    if (!first || std::getenv("PMIX_RANK") != nullptr) return "";
+    auto allocation = find_allocation([](const char* name) -> const char* { return std::getenv(name); });
+    if (!allocation.ok()) return std::string(allocation.status().text());
+    if (!allocation.value()) return "";
+    source = allocation.value()->source;
+    hosts = std::move(allocation.value()->hosts);
+  }
+  const std::string own = own_host_name();
+  const bool all_here = std::ranges::all_of(
+      hosts.value(), [&](const Host& host) { return names_this_host(host.name, own) && host.port == 0; });
+  if (all_here && !given) return "";
   const auto placed = place(hosts.value(), wanted, source);
   if (!placed.ok()) return std::string(placed.status().text());
   parsed.program.ranks = 0;
   for (const Placed& each : placed.value()) parsed.program.ranks += each.ranks;
-  const std::string own = own_host_name();
-  const bool all_here = std::ranges::all_of(
-      hosts.value(), [&](const Host& host) { return names_this_host(host.name, own) && host.port == 0; });
   if (all_here && way.engine.empty()) return "";
   if (!first) return "hosts are for all programs, and stand before the first";
   others = {std::move(hosts).value(), source, wanted};

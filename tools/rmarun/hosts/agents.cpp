@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kShownLines = 5;
 constexpr std::size_t kShownLength = 200;
 constexpr std::string_view kStatusFile = "status.";
-/// The shell's code for a command that it does not find, and that of ssh for its own failures.
-constexpr int kShellNotFound = 127;
+/// The shell's code for a command that it does not find.
+constexpr std::string_view kShellNotFound = "127";
 
 std::deque<std::string> end_of_file(const std::filesystem::path& path) {
   std::deque<std::string> lines;
@@ -45,14 +45,14 @@ std::string agents_text(const std::string& directory) {
   std::ranges::sort(hosts);
   std::string text;
   for (const std::string& host : hosts) {
-    int code = 0;
-    std::ifstream(directory + "/" + std::string(kStatusFile) + host) >> code;
-    text +=
-        code == kShellNotFound
-            ? fmt::format(
-                  "\n  host {}: the engine's daemon is not there (apt install openmpi-bin, on all hosts):",
-                  host)
-            : fmt::format("\n  host {}: the remote shell has ended with code {}:", host, code);
+    std::string state;
+    std::ifstream(directory + "/" + std::string(kStatusFile) + host) >> state;
+    if (state == "0") continue;
+    const std::string_view what =
+        state == "waits"          ? "the remote shell has not come back"
+        : state == kShellNotFound ? "the engine's daemon is not there (apt install openmpi-bin, on all hosts)"
+                                  : "the remote shell has failed";
+    text += fmt::format("\n  host {}: {}", host, what);
     for (const std::string& line : end_of_file(directory + "/agent." + host)) text += "\n    " + line;
   }
   return text;

@@ -92,11 +92,13 @@ std::string agent_script(const Way& way, const std::vector<Placed>& placed, cons
       "while case $1 in -*) true ;; *) false ;; esac; do shift; done\n"
       "host=$1\n"
       "case $host in\n{}  *) ;;\nesac\n"
-      "{} \"$@\" < /dev/null > {}/agent.\"$host\" 2>&1\n"
+      "directory={}\n"
+      "echo waits > \"$directory/status.$host\"\n"
+      "{} \"$@\" < /dev/null > \"$directory/agent.$host\" 2>&1\n"
       "code=$?\n"
-      "[ $code = 0 ] || echo $code > {}/status.\"$host\"\n"
+      "echo $code > \"$directory/status.$host\"\n"
       "exit $code\n",
-      cases, shell, shell_quoted(directory), shell_quoted(directory));
+      cases, shell_quoted(directory), shell);
 }
 
 void append(std::vector<std::string>& to, const std::vector<std::string>& words) {

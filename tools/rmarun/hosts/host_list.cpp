@@ -42,7 +42,7 @@ std::optional<int> number_up_to(std::string_view text, int most) {
   return number;
 }
 
-bool is_safe(std::string_view word, std::string_view more) {
+bool is_plain_word(std::string_view word, std::string_view more) {
   return !word.empty() && word.size() <= kLongestName && word[0] != '-' &&
          std::ranges::all_of(word, [&](unsigned char c) {
            return (std::isalnum(c) != 0 && c < 0x80) || more.find(static_cast<char>(c)) != more.npos;
@@ -69,7 +69,8 @@ rma::Status apply_words(Host& host, std::istream& words) {
       if (!number_up_to(value, kMostSlots))
         return wrong_host(fmt::format("'{}' of host {} is no number", shown(word), host.name));
     } else if (key == "user" || key == "username" || key == "user_name") {
-      if (!is_safe(value, "._-")) return wrong_host(fmt::format("'{}' is no name of a user", shown(value)));
+      if (!is_plain_word(value, "._-"))
+        return wrong_host(fmt::format("'{}' is no name of a user", shown(value)));
       host.user = value;
     } else if (key == "port") {
       const auto port = number_up_to(value, kLastPort);
@@ -92,7 +93,7 @@ rma::Result<Host> host_of_word(std::string_view word) {
   if (const auto at = name.find('@'); at != name.npos) {
     host.user = name.substr(0, at);
     name.remove_prefix(at + 1);
-    if (!is_safe(host.user, "._-"))
+    if (!is_plain_word(host.user, "._-"))
       return wrong_host(fmt::format("'{}' has no name of a user before @", shown(word)));
   }
   // [address]:N, or a name with one colon. An address of IPv6 without brackets has several.
@@ -105,7 +106,7 @@ rma::Result<Host> host_of_word(std::string_view word) {
   }
   if (name.size() > 2 && bracket && name.back() == ']') name = name.substr(1, name.size() - 2);
   const bool half_address = std::ranges::count(name, ':') == 1;
-  if (half_address || !is_safe(name, "._-:%"))
+  if (half_address || !is_plain_word(name, "._-:%"))
     return wrong_host(fmt::format("'{}' is no name of a host", shown(word)));
   host.name = name;
   return host;

@@ -21,7 +21,7 @@ constexpr std::size_t kLongestLine = 400;
 constexpr std::size_t kMostEnds = 100'000;
 
 /// Returns a text that another machine wrote, with nothing in it that a terminal would act on.
-std::string harmless(std::string_view from) {
+std::string without_controls(std::string_view from) {
   std::string text(from.substr(0, kLongestLine));
   std::ranges::replace_if(
       text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
@@ -54,7 +54,7 @@ std::string RemoteRanks::take(int rank, std::string_view words) {
   if (kind == "note") {
     std::string text;
     std::getline(from >> std::ws, text);
-    return fmt::format("{}: {}", hosts_[index], harmless(text));
+    return fmt::format("{}: {}", hosts_[index], without_controls(text));
   }
   if (!(from >> number) || one.ended) return "";
   if (kind == "start") {
@@ -73,9 +73,9 @@ std::string RemoteRanks::take(int rank, std::string_view words) {
     std::string text;
     std::getline(from >> std::ws, text);
     if (!failure_)
-      failure_ = Failure{
-          false,
-          {static_cast<int>(number & 0xff), fmt::format("host {}: {}", hosts_[index], harmless(text))}};
+      failure_ = Failure{false,
+                         {static_cast<int>(number & 0xff),
+                          fmt::format("host {}: {}", hosts_[index], without_controls(text))}};
     return "";
   }
   int core = 0;
@@ -114,7 +114,7 @@ void RemoteRanks::take_engine_text(std::string_view text) {
 
 void RemoteRanks::end_engine_text() {
   if (line_.empty()) return;
-  const std::string line = harmless(line_);
+  const std::string line = without_controls(line_);
   line_.clear();
   take_engine_line(line);
   const bool ruler = line.find_first_not_of('-') == line.npos;
