@@ -127,8 +127,8 @@ std::span<const SettingInfo> setting_table() {
           "The RDMA devices to use, as in mlx5_0,mlx5_1:2; with ofi the interfaces, as in eth0. If empty, "
           "every usable port is used, but only one interface of TCP (rma-info lists them)"},
       SettingInfo{
-          "RMA_OFI_PROVIDER", &Settings::fabric_providers,
-          "cxi,psm3,opx,efa,verbs;ofi_rxm,tcp,net", 0, 0, "", kRank,
+          "RMA_OFI_PROVIDER", &Settings::fabric_providers, "cxi,psm3,opx,efa,verbs;ofi_rxm,tcp,net", 0, 0, "",
+          kRank,
           "The providers of libfabric that RMA_NETWORK=ofi may use, the best first. The value must be "
           "the same on all ranks"},
       SettingInfo{"RMA_GID_INDEX", &Settings::gid_index, "256", 0, kAnyGid, "index", kRank,

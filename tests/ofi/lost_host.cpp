@@ -1,7 +1,7 @@
 /**
  * @file lost_host.cpp
- * Two ranks on hosts of their own write to each other until the other's host cannot be reached any more. Rank 0
- * makes the file that is named on the command line when both have written.
+ * Two ranks on hosts of their own write to each other until the other's host cannot be reached any more.
+ * Rank 0 makes the file that is named on the command line when both have written.
  */
 #include <unistd.h>
 

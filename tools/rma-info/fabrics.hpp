@@ -25,8 +25,8 @@ struct Fabrics {
 };
 [[nodiscard]] Fabrics find_fabrics(const Settings& settings);
 
-/// Returns a line that says which network a job of several hosts would use, and why. `verbs`: there is a usable
-/// RDMA device.
+/// Returns a line that says which network a job of several hosts would use, and why. `verbs`: there is a
+/// usable RDMA device.
 [[nodiscard]] std::string network_text(const Settings& settings, bool verbs, const Fabrics& fabrics);
 /// Returns a line for each interface, or one that says why there is none.
 [[nodiscard]] std::string fabrics_text(const Fabrics& fabrics);

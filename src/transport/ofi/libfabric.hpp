@@ -17,8 +17,8 @@
 namespace rma::transport {
 
 /// The functions of libfabric. All its other functions are calls through the objects that these return. The
-/// library is opened when a job needs it first: with its own libraries it takes milliseconds to load, and most
-/// jobs run on one host. So librma needs it neither to be linked nor to be installed.
+/// library is opened when a job needs it first: with its own libraries it takes milliseconds to load, and
+/// most jobs run on one host. So librma needs it neither to be linked nor to be installed.
 class Libfabric {
  public:
   /// Opens the library at the first call. RMA_ERR_UNSUPPORTED if there is none.

@@ -79,7 +79,8 @@ class OfiDriver {
     }
     drive();
   }
-  /// Says that a thread polls once more and then sleeps. The service thread returns to the queue's descriptor.
+  /// Says that a thread polls once more and then sleeps. The service thread returns to the queue's
+  /// descriptor.
   void rouse();
   /// Makes the service thread call `serve`.
   void call_service();

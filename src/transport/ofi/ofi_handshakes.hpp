@@ -17,8 +17,8 @@
 namespace rma::transport {
 
 /// Sends and receives handshakes as tagged messages of libfabric, with a tag of their own. As the caller sees
-/// it they may be lost: one is dropped if the provider does not take it in time. Handshakes are handled by the
-/// service thread only, because what answers them takes locks that a thread may hold while it posts.
+/// it they may be lost: one is dropped if the provider does not take it in time. Handshakes are handled by
+/// the service thread only, because what answers them takes locks that a thread may hold while it posts.
 class OfiHandshakes {
  public:
   OfiHandshakes(OfiDriver& driver, OfiMemory& memory) : driver_(driver), memory_(memory) {}

@@ -31,8 +31,8 @@ class OfiTransfers {
 };
 
 /// The second way to peers, with the same endpoint of libfabric as the first. Messages go to receives that
-/// take any peer's. A gather is a tagged message; the tag names the sender, so that it takes the oldest of the
-/// scatters for this sender. Thread-safe.
+/// take any peer's. A gather is a tagged message; the tag names the sender, so that it takes the oldest of
+/// the scatters for this sender. Thread-safe.
 class OfiMessageEndpoint final : public MessageEndpoint {
  public:
   /// Returns a connected peer, or null.

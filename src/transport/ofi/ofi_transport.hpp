@@ -46,9 +46,9 @@ struct OfiOptions {
 /// any failure of an operation is the end of the connection for this transport.
 class OfiTransport final : public Transport, public OfiWireup::Exchange {
  public:
-  /// Opens the candidate and registers handlers with `service`, which drive the provider and answer peers that
-  /// connect. The caller starts `service` later and stops it before it destroys the transport. RMA_ERR_SYSTEM,
-  /// RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED.
+  /// Opens the candidate and registers handlers with `service`, which drive the provider and answer peers
+  /// that connect. The caller starts `service` later and stops it before it destroys the transport.
+  /// RMA_ERR_SYSTEM, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED.
   [[nodiscard]] static Result<std::unique_ptr<OfiTransport>> open(const FabricCandidate& candidate,
                                                                   const OfiOptions& options,
                                                                   ServiceThread& service);

@@ -16,8 +16,8 @@
 
 namespace rma::transport {
 
-/// Two processes' transports over the loopback interface. The tests post at end 0. Both service threads run, so
-/// end 1 answers although nobody polls it.
+/// Two processes' transports over the loopback interface. The tests post at end 0. Both service threads
+/// run, so end 1 answers although nobody polls it.
 class OfiPair : public testing::Test {
  protected:
   static constexpr std::size_t kBytes = 4096;
