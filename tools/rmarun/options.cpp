@@ -40,7 +40,8 @@ all hosts), over ssh without a password. rmarun, librma and PROGRAM are at the s
 Ranks go host by host. They get rmarun's environment but for what belongs to this host, and start
 in the same directory. RMARUN_VERBOSE=1 prints the launcher's command and texts.
 Without --hosts, those of the batch job are taken: of Slurm, PBS, LSF, SGE, or the host file
-of the MPI operator of Kubernetes. With localhost or this host's own name alone, rmarun starts all ranks itself.
+of the MPI operator of Kubernetes. With localhost or this host's own name alone, rmarun starts
+all ranks itself.
 
 rmarun's exit code is that of the first rank to fail, 128 + n when signal n ended it;
 124 after a timeout, 126 when the program cannot be executed, 127 when there is no

@@ -34,7 +34,8 @@ struct Spawned {
   Descriptor err;             ///< reads the rank's stderr, nonblocking
 };
 
-/// Starts a rank, in a process group of its own unless it reads a terminal. The system kills the rank when this process ends.
+/// Starts a rank, in a process group of its own unless it reads a terminal. The system kills the rank when
+/// this process ends.
 Spawned spawn(const SpawnRequest& request);
 
 }  // namespace rmarun

@@ -46,14 +46,15 @@ std::string agents_text(const std::string& directory) {
   std::string text;
   for (const std::string& host : hosts) {
     std::string state;
-    std::ifstream(directory + "/" + std::string(kStatusFile) + host) >> state;
+    std::ifstream(fmt::format("{}/{}{}", directory, kStatusFile, host)) >> state;
     if (state == "0") continue;
     const std::string_view what =
         state == "waits"          ? "the remote shell has not come back"
         : state == kShellNotFound ? "the engine's daemon is not there (apt install openmpi-bin, on all hosts)"
                                   : "the remote shell has failed";
     text += fmt::format("\n  host {}: {}", host, what);
-    for (const std::string& line : end_of_file(directory + "/agent." + host)) text += "\n    " + line;
+    for (const std::string& line : end_of_file(fmt::format("{}/agent.{}", directory, host)))
+      text += "\n    " + line;
   }
   return text;
 }

@@ -20,10 +20,11 @@ struct Allocation {
 /// Returns the value of an environment variable; null if it is not set.
 using Lookup = std::function<const char*(const char* name)>;
 
-/// Finds the hosts of a batch job: Slurm's (SLURM_JOB_NODELIST, SLURM_TASKS_PER_NODE), PBS's (PBS_NODEFILE), LSF's
-/// (LSB_DJOB_HOSTFILE, LSB_MCPU_HOSTS), SGE's (PE_HOSTFILE), and the host files that the MPI operator of Kubernetes
-/// names for Open MPI, MPICH and Intel MPI.
-/// @return nothing outside of a batch job; RMA_ERR_ARGUMENT, with the variable, for a list that cannot be read.
+/// Finds the hosts of a batch job: Slurm's (SLURM_JOB_NODELIST, SLURM_TASKS_PER_NODE), PBS's (PBS_NODEFILE),
+/// LSF's (LSB_DJOB_HOSTFILE, LSB_MCPU_HOSTS), SGE's (PE_HOSTFILE), and the host files that the MPI operator
+/// of Kubernetes names for Open MPI, MPICH and Intel MPI.
+/// @return nothing outside of a batch job; RMA_ERR_ARGUMENT, with the variable, for a list that cannot be
+/// read.
 rma::Result<std::optional<Allocation>> find_allocation(const Lookup& lookup);
 
 /// Returns the hosts of Slurm's short form: "a[1-3,07],b" has a1, a2, a3, a07 and b.

@@ -7,12 +7,13 @@
 
 namespace rmarun {
 
-/// A TCP connection of a process. The ends are texts as proc(5) writes them: ADDRESS:PORT in hexadecimal digits.
+/// A TCP connection of a process. The ends are texts as proc(5) writes them: ADDRESS:PORT in hexadecimal
+/// digits.
 struct Connection {
   std::string here;
   std::string there;
-  /// The peer's machine has answered none of the last retransmissions, for 12 s or more. A connection on which nothing is
-  /// under way is never silent: TCP's keepalive watches it, and the system ends it.
+  /// The peer's machine has answered none of the last retransmissions, for 12 s or more. A connection on
+  /// which nothing is under way is never silent: TCP's keepalive watches it, and the system ends it.
   bool silent = false;
 };
 

@@ -24,8 +24,9 @@ struct Description {
   std::vector<std::string> hosts;  ///< by rank: the name in the host list
 };
 
-/// Returns the variables that carry `description`, as NAME=VALUE. Their values have letters, digits, '+', '/' and '='
-/// only, so no engine, shell or list of variables changes them, and each is short enough for execve(2).
+/// Returns the variables that carry `description`, as NAME=VALUE. Their values have letters, digits, '+', '/'
+/// and '=' only, so no engine, shell or list of variables changes them, and each is short enough for
+/// execve(2).
 std::vector<std::string> packed(const Description& description);
 /// Reads what packed() has written from this process's environment.
 /// @return RMA_ERR_LAUNCH if it is not there, or not whole.
@@ -34,8 +35,8 @@ rma::Result<Description> unpacked();
 /// Names of the variables of packed() begin so.
 constexpr std::string_view kDescriptionVariable = "RMARUN_JOB";
 
-/// Whether a variable of rmarun's is for the ranks of other hosts: not if it belongs to this host, to a session, or to a
-/// job of which rmarun itself is a part.
+/// Whether a variable of rmarun's is for the ranks of other hosts: not if it belongs to this host, to a
+/// session, or to a job of which rmarun itself is a part.
 bool goes_to_other_hosts(std::string_view name);
 
 }  // namespace rmarun

@@ -18,11 +18,12 @@
 namespace rmarun {
 namespace {
 
-/// Up to so many hosts the engine starts each daemon itself. Trees of daemons hang at certain numbers of hosts.
+/// Up to so many hosts the engine starts each daemon itself. Trees of daemons hang at certain numbers of
+/// hosts.
 constexpr std::size_t kMostWithoutTree = 64;
 
-/// A host's daemon is asked for a sign of life after 5 s of silence, and is lost after three missing answers 2 s
-/// apart: 11 s. The engine's own setting is 300 s.
+/// A host's daemon is asked for a sign of life after 5 s of silence, and is lost after three missing answers
+/// 2 s apart: 11 s. The engine's own setting is 300 s.
 constexpr std::array<std::string_view, 6> kKeepAlive = {
     "oob_tcp_keepalive_time", "5", "oob_tcp_keepalive_intvl", "2", "oob_tcp_keepalive_probes", "3"};
 
@@ -37,7 +38,7 @@ std::string program_path(const std::string& name) {
   std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
     if (folder.empty()) continue;
-    std::string found = folder + "/" + name;
+    std::string found = fmt::format("{}/{}", folder, name);
     if (executable(found)) return found;
   }
   return "";
@@ -63,9 +64,9 @@ std::string shell_quoted(std::string_view text) {
   return result + "'";
 }
 
-/// Returns a host file with a line for each rank. All engines have a mapping that takes the lines in their order. By slots,
-/// Returns a host file with a line for each rank. All engines have a mapping that takes lines in their order.
-/// By slots, Open MPI would put this host first.
+/// Returns a host file with a line for each rank. All engines have a mapping that takes the lines in their
+/// order. By slots, Returns a host file with a line for each rank. All engines have a mapping that takes
+/// lines in their order. By slots, Open MPI would put this host first.
 std::string host_file(const std::vector<Placed>& placed) {
   std::string text;
   for (const Placed& each : placed) {
@@ -112,8 +113,8 @@ void add_parameter(std::vector<std::string>& to, const Engine& engine, std::stri
               std::string(value)});
 }
 
-/// What starts on a host: rmarun by its path here, else by the host's PATH. Without it the shell writes a keeper's
-/// words itself.
+/// What starts on a host: rmarun by its path here, else by the host's PATH. Without it the shell writes a
+/// keeper's words itself.
 std::vector<std::string> keeper_command(const Engine& engine) {
   std::error_code error;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();

@@ -27,7 +27,8 @@ struct Engine {
   }
 };
 
-/// Finds the engine: the one that `way` names, else srun in an allocation of Slurm, prterun, Open MPI's mpirun.
+/// Finds the engine: the one that `way` names, else srun in an allocation of Slurm, prterun, Open MPI's
+/// mpirun.
 /// @return RMA_ERR_LAUNCH with the name of a package if there is none.
 rma::Result<Engine> find_engine(const Way& way);
 
@@ -38,14 +39,14 @@ struct EngineFiles {
   std::string directory;
 };
 
-/// Writes the host file in the engine's grammar, and the wrapper of the remote shell. For each host the wrapper keeps
-/// the shell's output in the file agent.HOST, and in status.HOST its exit code, or
-/// "waits" while it has none.
+/// Writes the host file in the engine's grammar, and the wrapper of the remote shell. For each host the
+/// wrapper keeps the shell's output in the file agent.HOST, and in status.HOST its exit code, or "waits"
+/// while it has none.
 rma::Result<EngineFiles> write_engine_files(const Engine& engine, const Way& way,
                                             const std::vector<Placed>& placed, const std::string& directory);
 
-/// Returns the command that starts a keeper for each rank. `variables` are the names of those that the engine has to
-/// carry from its own environment to the keepers.
+/// Returns the command that starts a keeper for each rank. `variables` are the names of those that the engine
+/// has to carry from its own environment to the keepers.
 std::vector<std::string> engine_command(const Engine& engine, const Way& way,
                                         const std::vector<Placed>& placed, const EngineFiles& files,
                                         const std::vector<std::string>& variables);

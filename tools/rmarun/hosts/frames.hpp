@@ -12,18 +12,19 @@ namespace rmarun {
 
 /// How an engine carries the output of many ranks in one stream.
 enum class Carriage {
-  kTagged,  ///< it may cut anywhere, and starts each piece with "[1,RANK]<stdout>:", as Open MPI's --tag-output does
+  /// It may cut anywhere, and starts each piece with "[1,RANK]<stdout>:", as Open MPI's --tag-output does.
+  kTagged,
   kLines,  ///< it keeps lines of up to 1,000 bytes whole, and may put words of its own in front of them
 };
 
-/// The frames in which a rank's two streams, and what its keeper tells rmarun, go through the engine as one stream.
+/// The frames in which a rank's two streams, and what its keeper tells rmarun, go through the engine as one
+/// stream.
 ///
-/// Engines cut, label and mix lines, and some lose bytes of lines that they label. Frames have no newline and no '['
-/// in them, so an engine finds nothing to cut or label, and any bytes come out as they went in:
-///  - DLE 'o', DLE 'e': what follows is of stdout, or stderr.
-///  - DLE 'n', DLE 'b', DLE 'd': a newline, '[', DLE.
-///  - DLE '(' TEXT DLE ')': the keeper's words.
-///  - DLE 'r' RANK ';': what follows is of this rank, up to a newline (Carriage::kLines).
+/// Engines cut, label and mix lines, and some lose bytes of lines that they label. Frames have no newline and
+/// no '[' in them, so an engine finds nothing to cut or label, and any bytes come out as they went in: - DLE
+/// 'o', DLE 'e': what follows is of stdout, or stderr. - DLE 'n', DLE 'b', DLE 'd': a newline, '[', DLE. -
+/// DLE '(' TEXT DLE ')': the keeper's words. - DLE 'r' RANK ';': what follows is of this rank, up to a
+/// newline (Carriage::kLines).
 class FrameWriter {
  public:
   FrameWriter(Carriage carriage, int rank) : carriage_(carriage), rank_(rank) {}
@@ -41,8 +42,8 @@ class FrameWriter {
   int rank_;
 };
 
-/// Takes the stream of an engine apart. Nothing that an engine or a rank writes is trusted: what is no frame is the
-/// engine's own text.
+/// Takes the stream of an engine apart. Nothing that an engine or a rank writes is trusted: what is no frame
+/// is the engine's own text.
 class FrameReader {
  public:
   struct Events {

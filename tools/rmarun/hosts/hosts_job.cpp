@@ -43,8 +43,8 @@ using HostsClock = std::chrono::steady_clock;
 /// The time that the engine has to end after SIGTERM. Without a link to one of its daemons it never does.
 constexpr auto kEngineGrace = std::chrono::seconds(5);
 constexpr auto kEngineKillRound = std::chrono::milliseconds(20);
-/// How long the verdict waits for the death of a rank by a signal, when a rank has ended with a code: that may be the
-/// consequence, and has come over another connection.
+/// How long the verdict waits for the death of a rank by a signal, when a rank has ended with a code: that
+/// may be the consequence, and has come over another connection.
 constexpr auto kVerdictGrace = std::chrono::milliseconds(300);
 /// How often rmarun looks whether the hosts answer the engine.
 constexpr auto kLookPeriodOfFront = std::chrono::seconds(1);
@@ -150,7 +150,8 @@ class HostsJob {
     kill_at_ = HostsClock::now() + kEngineGrace;
   }
 
-  /// Waits for the next event and handles it. Returns false if a job was cut short and nobody reads its last output.
+  /// Waits for the next event and handles it. Returns false if a job was cut short and nobody reads its last
+  /// output.
   bool turn() {
     std::vector<pollfd> polls = {{signals_.get(), POLLIN, 0}};
     for (const Descriptor& pipe : pipes_)
@@ -332,7 +333,8 @@ class HostsJob {
   bool children_gone_ = true;
 };
 
-/// Whether rank 0 may read rmarun's stdin: not in the background of a terminal, where reading stops the reader.
+/// Whether rank 0 may read rmarun's stdin: not in the background of a terminal, where reading stops the
+/// reader.
 bool may_read_stdin() { return ::isatty(STDIN_FILENO) == 0 || ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
 
 }  // namespace

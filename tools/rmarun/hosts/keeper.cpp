@@ -40,7 +40,8 @@ namespace {
 
 using KeeperClock = std::chrono::steady_clock;
 
-/// The time that a rank has to end by itself after SIGTERM. Engines kill their processes after a second or more.
+/// The time that a rank has to end by itself after SIGTERM. Engines kill their processes after a second or
+/// more.
 constexpr auto kRankGrace = std::chrono::milliseconds(500);
 constexpr auto kKillRound = std::chrono::milliseconds(20);
 /// So much output at most waits for the engine. Then the rank's pipes fill, and the rank waits.
@@ -240,8 +241,8 @@ class Keeper {
     }
   }
 
-  /// Ends the daemon once its host is cut off. It would wait a quarter of an hour for answers to what it has sent, and the
-  /// ranks with it. The first rank of each host looks.
+  /// Ends the daemon once its host is cut off. It would wait a quarter of an hour for answers to what it has
+  /// sent, and the ranks with it. The first rank of each host looks.
   void look_at_daemon() {
     if (!next_look_ || KeeperClock::now() < *next_look_) return;
     next_look_ = KeeperClock::now() + kLookPeriodOfKeeper;

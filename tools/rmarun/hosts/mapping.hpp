@@ -22,10 +22,11 @@ struct Wanted {
   bool oversubscribe = false;
 };
 
-/// Distributes ranks over hosts. `per_host` replaces the slots of each host. Without `ranks` each host gets as many as it
-/// has slots, or one. With `ranks`, hosts are filled in their order; hosts without a number of slots share evenly
-/// what those with one leave. Hosts without a rank are left out.
-/// @return RMA_ERR_ARGUMENT if there are more ranks than slots, unless `oversubscribe`: the rest is then shared evenly.
+/// Distributes ranks over hosts. `per_host` replaces the slots of each host. Without `ranks` each host gets
+/// as many as it has slots, or one. With `ranks`, hosts are filled in their order; hosts without a number of
+/// slots share evenly what those with one leave. Hosts without a rank are left out.
+/// @return RMA_ERR_ARGUMENT if there are more ranks than slots, unless `oversubscribe`: the rest is then
+/// shared evenly.
 rma::Result<std::vector<Placed>> place(const std::vector<Host>& hosts, const Wanted& wanted,
                                        const std::string& source);
 

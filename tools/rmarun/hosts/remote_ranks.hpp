@@ -17,25 +17,27 @@ class RemoteRanks {
   /// `hosts` has for each rank the name of its host.
   explicit RemoteRanks(std::vector<std::string> hosts) : hosts_(std::move(hosts)), ranks_(hosts_.size()) {}
 
-  /// Takes the words of a rank's keeper, which need not be true. Returns a remark for the user, or an empty text.
+  /// Takes the words of a rank's keeper, which need not be true. Returns a remark for the user, or an empty
+  /// text.
   std::string take(int rank, std::string_view words);
   /// Takes a part of the engine's own text. Its sentences about lost hosts and killed keepers are understood.
   void take_engine_text(std::string_view text);
   /// Takes the engine's last line, which may lack its end.
   void end_engine_text();
-  /// Notes that the machine at the end `there` of a connection of the engine (connections_of) does not answer.
+  /// Notes that the machine at the end `there` of a connection of the engine (connections_of) does not
+  /// answer.
   void note_silence(const std::string& there);
 
   /// Whether a rank has failed, or a host is lost.
   [[nodiscard]] bool failed() const { return failure_.has_value() || !lost_hosts_.empty(); }
   /// Whether the cause may still be found: a rank has ended by itself, as programs do when they miss a peer.
   [[nodiscard]] bool may_change() const { return failure_ && !failure_->by_signal && lost_hosts_.empty(); }
-  /// The cause of the failure. A lost host comes first, then a rank that a signal has ended, then the first other one.
-  /// Precondition: failed().
+  /// The cause of the failure. A lost host comes first, then a rank that a signal has ended, then the first
+  /// other one. Precondition: failed().
   [[nodiscard]] Verdict cause() const;
   [[nodiscard]] bool all_succeeded() const;
-  /// Returns the names of the hosts of which a rank has not started, with these ranks: "b (ranks 2-3)"; empty if all
-  /// have.
+  /// Returns the names of the hosts of which a rank has not started, with these ranks: "b (ranks 2-3)"; empty
+  /// if all have.
   [[nodiscard]] std::string not_started() const;
   /// The same of the ranks that have not ended.
   [[nodiscard]] std::string not_ended() const;
