@@ -4,9 +4,9 @@
 
 namespace rma::process_heap {
 
-/// Which pages of the range have memory, in pieces of 64 KiB. Each piece is populated as a whole when jemalloc
-/// begins to use it. One at a time, at its first touch, a page of a shared file takes 1.3 times as long as one
-/// of private memory, and several at a time take 1.06 times as long (docs/process_heap.md).
+/// Which pages of the range have memory, in pieces of 64 KiB. Each piece is populated as a whole when
+/// jemalloc begins to use it. One at a time, at its first touch, a page of a shared file takes 1.3 times as
+/// long as one of private memory, and several at a time take 1.06 times as long (docs/process_heap.md).
 class Populated {
  public:
   constexpr Populated() = default;
