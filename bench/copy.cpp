@@ -20,8 +20,8 @@
 
 namespace {
 
-using rma::BlockCopy;
-using rma::CopyMethod;
+using librma::BlockCopy;
+using librma::CopyMethod;
 using rma::bench::now_ns;
 
 constexpr std::size_t kPage = 4096;
@@ -44,12 +44,13 @@ struct Way {
 
 /** The library's way first, then every method that this processor has. */
 std::vector<Way> ways() {
-  std::vector<Way> all = {
-      {"librma", [](void* dst, const void* src, std::size_t bytes) { rma::copy_mapped(dst, src, bytes); }}};
-  for (std::size_t i = 0; i < rma::kCopyMethods; ++i) {
+  std::vector<Way> all = {{"librma", [](void* dst, const void* src, std::size_t bytes) {
+                             librma::copy_mapped(dst, src, bytes);
+                           }}};
+  for (std::size_t i = 0; i < librma::kCopyMethods; ++i) {
     const auto method = static_cast<CopyMethod>(i);
-    if (const BlockCopy copy = rma::block_copy(method); copy != nullptr) {
-      all.push_back({std::string(rma::copy_method_name(method)), copy});
+    if (const BlockCopy copy = librma::block_copy(method); copy != nullptr) {
+      all.push_back({std::string(librma::copy_method_name(method)), copy});
     }
   }
   return all;
@@ -84,7 +85,7 @@ Row measure(const std::vector<Way>& all, const Alignment& alignment, std::size_t
     if (counts) times[way].push_back(elapsed / static_cast<double>(count));
   };
   // The last way, the stream, takes its samples by itself, because it drives the blocks out of the caches.
-  const std::size_t in_turn = bytes < rma::kLeastBlock ? 2 : all.size() - 1;
+  const std::size_t in_turn = bytes < librma::kLeastBlock ? 2 : all.size() - 1;
   for (int sample = -1; sample < samples; ++sample) {
     for (std::size_t way = 0; way < in_turn; ++way) take_sample(way, sample >= 0);
   }
@@ -101,7 +102,7 @@ Row measure(const std::vector<Way>& all, const Alignment& alignment, std::size_t
 double best_of(const std::vector<Way>& all, const Row& row) {
   double best = 0;
   for (std::size_t way = 1; way < all.size(); ++way) {
-    if (row.medians[way] == 0 || all[way].name == rma::copy_method_name(CopyMethod::stream)) continue;
+    if (row.medians[way] == 0 || all[way].name == librma::copy_method_name(CopyMethod::stream)) continue;
     if (best == 0 || row.medians[way] < best) best = row.medians[way];
   }
   return best;
@@ -148,7 +149,7 @@ int main(int argc, char** argv) {
   app.add_flag("--quick", quick, "A few samples: shows that it works, measures nothing");
   CLI11_PARSE(app, argc, argv);
 
-  rma::use_copies(rma::measure_copies(std::chrono::microseconds(500)));
+  librma::use_copies(librma::measure_copies(std::chrono::microseconds(500)));
   const std::vector<Way> all = ways();
   std::vector<char> from(kMostBytes + 3 * kPage, 1);
   std::vector<char> to(kMostBytes + 3 * kPage);

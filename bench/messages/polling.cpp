@@ -23,6 +23,14 @@
 namespace rma::bench {
 namespace {
 
+using librma::Channel;
+using librma::Counter;
+using librma::Message;
+using librma::Rails;
+using librma::RingShape;
+using librma::total_counts;
+namespace transport = librma::transport;
+
 constexpr std::size_t kMessageBytes = 2048;
 constexpr RingShape kRing = {.slots = 16, .slot_bytes = 512};
 constexpr std::uint16_t kKind = 1;

@@ -8,7 +8,7 @@
 #include "core/one_sided/operation.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// `name` is the name of the call.
@@ -48,4 +48,4 @@ rma_status_t rma_acc_nbi(void* dst, const void* src, size_t count, rma_type_t ty
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

@@ -16,7 +16,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The request of rma_alias_at_init, and the reason if rma_init could not fulfil it.
@@ -162,4 +162,4 @@ rma_status_t rma_alias_range(void** address, size_t* bytes, void** heap_address)
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

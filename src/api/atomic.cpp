@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// `name` is the name of the call.
@@ -64,4 +64,4 @@ rma_status_t rma_atomic32_nbi(rma_atomic_op_t op, uint32_t* target, uint32_t ope
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "api/runtime/runtime.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Stores `failure` as this thread's last error, with the name of the call in front, and returns its code. If
 /// there is no memory for the text, the text is cut short.
@@ -45,4 +45,4 @@ template <typename Body>
   return fail(name, thrown);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 #include "collectives/team/team.hpp"
 #include "util/text.hpp"
 
-namespace rma {
+namespace librma {
 
 Status bad_rank(int rank, int size) {
   return {RMA_ERR_RANK, text("there is no rank {}: ranks are 0 .. {}", rank, size - 1)};
@@ -94,4 +94,4 @@ Status check_vector(const Runtime& runtime, const rma_iov_t* iov, std::size_t co
   return {};
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -12,7 +12,7 @@
 // below check three kinds of arguments themselves: shapes and I/O vectors in strided, lists of members in
 // collectives, and the index of a mutex in atomics.
 
-namespace rma {
+namespace librma {
 
 [[nodiscard, gnu::cold]] Status bad_rank(int rank, int size);
 [[nodiscard, gnu::cold]] Status null_argument(const char* argument);
@@ -75,4 +75,4 @@ namespace rma {
 /// Checks the rank and the descriptors of a vector transfer: their lists, and that no size overflows.
 [[nodiscard]] Status check_vector(const Runtime& runtime, const rma_iov_t* iov, std::size_t count, int rank);
 
-}  // namespace rma
+}  // namespace librma

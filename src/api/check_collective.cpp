@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 bool is_rooted(rma_collective_kind_t kind) {
@@ -167,4 +167,4 @@ Status check_collective(const Team& team, const rma_collective_t& collective) {
       {.at_root = collective.root == team.rank(), .rank = team.rank(), .group = members, .others = members});
 }
 
-}  // namespace rma
+}  // namespace librma

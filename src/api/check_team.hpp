@@ -5,7 +5,7 @@
 
 // The checks of teams and their members (see check.hpp).
 
-namespace rma {
+namespace librma {
 
 class Team;
 
@@ -17,4 +17,4 @@ class Team;
 /// Finds the team of a handle, and checks that `team_rank` is one of its members.
 [[nodiscard]] Status check_member(const Runtime& runtime, rma_team_t handle, int team_rank, Team*& team);
 
-}  // namespace rma
+}  // namespace librma

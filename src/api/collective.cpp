@@ -12,7 +12,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Checks that the operator is defined for the type, and the buffers for `elements` elements.
@@ -134,4 +134,4 @@ rma_status_t rma_allgather(rma_team_t team, void* dst, const void* src, size_t b
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

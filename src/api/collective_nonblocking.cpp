@@ -10,7 +10,7 @@
 #include "rma/collectives.h"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Starts an operation, or executes it if `request` is null and the call blocks.
@@ -153,4 +153,4 @@ rma_status_t rma_scan_nb(rma_team_t team, void* dst, const void* src, size_t cou
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

@@ -8,46 +8,46 @@
 #include "rma/unchecked.h"
 #include "util/statistics.hpp"
 
-using rma::Runtime;
+using librma::Runtime;
 
-namespace rma {
+namespace librma {
 namespace {
 
 // The struct exists in the C interface only: its pointers are those of an Exchange.
-rma_meeting_t meeting_of(Exchange* exchange) { return reinterpret_cast<rma_meeting_t>(exchange); }
-Exchange& exchange_of(rma_meeting_t meeting) { return *reinterpret_cast<Exchange*>(meeting); }
+rma_meeting_t meeting_of(SharedExchange* exchange) { return reinterpret_cast<rma_meeting_t>(exchange); }
+SharedExchange& exchange_of(rma_meeting_t meeting) { return *reinterpret_cast<SharedExchange*>(meeting); }
 
 /// Returns whether this process may call librma: a forked child may not.
 bool is_open() { return current_runtime.load(std::memory_order_relaxed) != nullptr; }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma
 
 extern "C" {
 
 rma_meeting_t rma_team_meeting(rma_team_t team) {
   Runtime* const runtime =
-      rma::current_runtime.load(std::memory_order_acquire);  // pairs with the store in rma_init
+      librma::current_runtime.load(std::memory_order_acquire);  // pairs with the store in rma_init
   if (runtime == nullptr || runtime->trace != nullptr) return nullptr;
-  rma::Team* const members = runtime->teams->find(team);
-  return members != nullptr ? rma::meeting_of(members->meeting()) : nullptr;
+  librma::Team* const members = runtime->teams->find(team);
+  return members != nullptr ? librma::meeting_of(members->meeting()) : nullptr;
 }
 
 int rma_try_barrier(rma_meeting_t meeting) {
-  if (!rma::is_open() || !rma::exchange_of(meeting).barrier().ok()) [[unlikely]]
+  if (!librma::is_open() || !librma::exchange_of(meeting).barrier().ok()) [[unlikely]]
     return 0;
-  rma::count(rma::Counter::barrier);
+  librma::count(librma::Counter::barrier);
   return 1;
 }
 
 int rma_try_allreduce(rma_meeting_t meeting, void* dst, const void* src, size_t count,
                       const rma_reducer_t* reducer) {
-  if (!rma::is_open() ||
-      !rma::exchange_of(meeting).allreduce_at_once(
+  if (!librma::is_open() ||
+      !librma::exchange_of(meeting).allreduce_at_once(
           static_cast<std::byte*>(dst), static_cast<const std::byte*>(src), count, *reducer)) [[unlikely]] {
     return 0;
   }
-  rma::count(rma::Counter::collective);
+  librma::count(librma::Counter::collective);
   return 1;
 }
 

@@ -10,7 +10,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Returns whether there is nothing to wait for: no operation, or one that was complete when it was issued.
@@ -47,13 +47,13 @@ void describe_any(Runtime& runtime, const rma_request_t* requests, std::size_t c
   bool known = true;
   for (std::size_t i = 0; i < count; ++i) {
     if (over(requests[i]) || runtime.remote_access->pending().complete(requests[i])) continue;
-    WaitNote one;
-    runtime.messages->describe(requests[i], one);
-    if (runtime.places) runtime.places->complete(one);
-    known = known && !one.ranks.empty();
-    note.ranks.insert(note.ranks.end(), one.ranks.begin(), one.ranks.end());
+    WaitNote wait_note;
+    runtime.messages->describe(requests[i], wait_note);
+    if (runtime.places) runtime.places->complete(wait_note);
+    known = known && !wait_note.ranks.empty();
+    note.ranks.insert(note.ranks.end(), wait_note.ranks.begin(), wait_note.ranks.end());
     if (++open > kMostNamed) continue;
-    note.about += text("{}{} {}", open == 1 ? "(" : "; ", one.call, one.about);
+    note.about += text("{}{} {}", open == 1 ? "(" : "; ", wait_note.call, wait_note.about);
   }
   note.about += open > kMostNamed ? "; ...)" : ")";
   note.call = text("one of {} requests", open);
@@ -147,4 +147,4 @@ rma_status_t rma_fence_all(void) {
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "util/try.hpp"
 #include "util/undo.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 CompletionContexts& contexts(Runtime& runtime) { return runtime.remote_access->pending().contexts(); }
@@ -79,4 +79,4 @@ rma_status_t rma_context_use(rma_context_t context, rma_context_t* previous) {
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 /// Marks a lambda that several forms share, so that each form has it inlined as a lambda of its own would be.
 #define RMA_INLINE_BODY __attribute__((always_inline))
 
-namespace rma {
+namespace librma {
 
 inline constexpr Ending kBlocking = {.kind = Ending::Kind::blocking};
 inline constexpr Ending kImplicit = {.kind = Ending::Kind::implicit};
@@ -22,4 +22,4 @@ constexpr Ending by(rma_request_t* request) { return {.kind = Ending::Kind::requ
   return ending.kind == Ending::Kind::request ? check_not_null(ending.request, "request") : Status();
 }
 
-}  // namespace rma
+}  // namespace librma

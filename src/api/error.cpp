@@ -10,7 +10,7 @@
 #include "api/forked.hpp"
 #include "util/thread_end.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The text that rma_last_error returns. None of these variables has a destructor: see ThreadEnd.
@@ -90,4 +90,4 @@ const char* rma_last_error(void) { return last_error; }
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

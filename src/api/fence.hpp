@@ -5,7 +5,7 @@
 #include "api/runtime/runtime.hpp"
 #include "core/one_sided/remote_access.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Waits until everything that was issued to `rank` in the calling thread's current context is visible there.
 [[nodiscard]] inline Status fence(Runtime& runtime, int rank) {
@@ -29,4 +29,4 @@ namespace rma {
   return runtime.remote_access->pending().fence_all_contexts();
 }
 
-}  // namespace rma
+}  // namespace librma

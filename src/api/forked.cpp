@@ -6,7 +6,7 @@
 
 #include "api/runtime/runtime.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constinit std::atomic<bool> in_job = false;
@@ -41,4 +41,4 @@ void forget_forks() noexcept { in_job.store(false, std::memory_order_release); }
 
 bool in_forked_child() noexcept { return forked.load(std::memory_order_relaxed); }
 
-}  // namespace rma
+}  // namespace librma

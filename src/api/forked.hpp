@@ -2,7 +2,7 @@
 
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A process that is forked from a member of the job is not a member itself. The launcher, the devices and
 /// the other ranks do not know it, and the library's threads stay with its parent. While a process is in the
@@ -17,4 +17,4 @@ void forget_forks() noexcept;
 /// Returns whether this process was forked while its parent was in the job.
 [[nodiscard]] bool in_forked_child() noexcept;
 
-}  // namespace rma
+}  // namespace librma

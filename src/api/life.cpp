@@ -28,7 +28,7 @@
 
 rma_direct_table_t rma_direct = {nullptr, 0, 0};
 
-namespace rma {
+namespace librma {
 namespace {
 
 std::mutex life_lock;  // guards the two below, and making and ending the runtime
@@ -177,4 +177,4 @@ const char* rma_version(void) {
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

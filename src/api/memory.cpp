@@ -10,7 +10,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::size_t kDefaultAlignment = 64;
@@ -68,7 +68,7 @@ rma_status_t rma_malloc_local(size_t bytes, size_t alignment, void** address) {
   return call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
     RMA_TRY(check_not_null(address, "address"));
     RMA_TRY(check_alignment(alignment));
-    rma::count(Counter::allocate);
+    librma::count(Counter::allocate);
     *address = nullptr;
     if (bytes == 0) return {};
     RMA_TRY_ASSIGN(block, runtime.job->memory().allocator().allocate(MemoryKind::local, bytes, alignment));
@@ -111,4 +111,4 @@ rma_status_t rma_map(const void* address, size_t bytes, int rank, void** here) {
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 Status probe(Runtime& runtime, int source, int tag, std::uint32_t context, bool wait, int* found,
@@ -127,4 +127,4 @@ rma_status_t rma_contexts_return(uint32_t number, const int* ranks, int count) {
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 
 // The checks and bodies that the calls of rma/messages.h share.
 
-namespace rma {
+namespace librma {
 
 inline Status check_tag(int tag) {
   if (tag >= 0) [[likely]]
@@ -114,4 +114,4 @@ inline Status receive_taken(Runtime& runtime, const MessageData& data, rma_messa
       });
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "util/statistics.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The names of a call by the form of its data and by its mode, as programs know them (rma/messages.h).
@@ -61,9 +61,9 @@ Result<MessageData> vector(const rma_data_t& given) {
     RMA_TRY(check_not_null(given.segments, "segments"));
   }
   const std::span<const iovec> segments(given.segments, given.count);
-  for (const iovec& one : segments) {
-    if (one.iov_len == 0) continue;
-    RMA_TRY(check_not_null(one.iov_base, "iov_base"));
+  for (const iovec& segment : segments) {
+    if (segment.iov_len == 0) continue;
+    RMA_TRY(check_not_null(segment.iov_base, "iov_base"));
   }
   auto data = MessageData::vector(segments);
   if (data.ok() && !data.value().contiguous()) count(Counter::vector);
@@ -137,4 +137,4 @@ rma_status_t rma_mrecv_data(const rma_data_t* data, rma_message_t* message, rma_
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

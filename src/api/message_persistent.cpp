@@ -6,7 +6,7 @@
 #include "collectives/schedules/schedules.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using Kind = PersistentOperation::Kind;
@@ -20,14 +20,14 @@ Status invalid_persistent(rma_persistent_t handle) {
 
 void keep(Runtime& runtime, Kind kind, void* data, std::size_t bytes, int rank, int tag,
           std::uint32_t context, rma_message_info_t* info, rma_persistent_t* persistent) {
-  const PersistentOperation& made = runtime.persistents->make([&](PersistentOperation& one) {
-    one.kind = kind;
-    one.data = static_cast<std::byte*>(data);
-    one.bytes = bytes;
-    one.rank = rank;
-    one.tag = tag;
-    one.context = context;
-    one.info = info;
+  const PersistentOperation& made = runtime.persistents->make([&](PersistentOperation& operation) {
+    operation.kind = kind;
+    operation.data = static_cast<std::byte*>(data);
+    operation.bytes = bytes;
+    operation.rank = rank;
+    operation.tag = tag;
+    operation.context = context;
+    operation.info = info;
   });
   *persistent = persistent_handle(made.name);
 }
@@ -46,28 +46,29 @@ rma_status_t send_init(const char* name, Kind kind, const void* src, std::size_t
 
 Status start(Runtime& runtime, rma_persistent_t persistent, rma_request_t* request) {
   RMA_TRY(check_request(request));
-  PersistentOperation one(0);
+  PersistentOperation started(0);
   const bool known =
       runtime.persistents->with(persistent_name(persistent), [&](const PersistentOperation& it) {
-        one.kind = it.kind;
-        one.data = it.data;
-        one.bytes = it.bytes;
-        one.rank = it.rank;
-        one.tag = it.tag;
-        one.context = it.context;
-        one.info = it.info;
-        one.collective = it.collective;
+        started.kind = it.kind;
+        started.data = it.data;
+        started.bytes = it.bytes;
+        started.rank = it.rank;
+        started.tag = it.tag;
+        started.context = it.context;
+        started.info = it.info;
+        started.collective = it.collective;
         return true;
       });
   if (!known) return invalid_persistent(persistent);
-  if (one.kind == Kind::collective) return runtime.schedules->start(one.collective, request);
-  const MessageData data = MessageData::of({one.data, one.bytes});
-  if (one.kind == Kind::receive) {
-    return runtime.messages->receive(data, {.source = one.rank, .tag = one.tag, .context = one.context},
-                                     one.info, request);
+  if (started.kind == Kind::collective) return runtime.schedules->start(started.collective, request);
+  const MessageData data = MessageData::of({started.data, started.bytes});
+  if (started.kind == Kind::receive) {
+    return runtime.messages->receive(data,
+                                     {.source = started.rank, .tag = started.tag, .context = started.context},
+                                     started.info, request);
   }
-  return runtime.messages->send(data, one.rank, {.context = one.context, .tag = one.tag},
-                                one.kind == Kind::synchronous_send, request);
+  return runtime.messages->send(data, started.rank, {.context = started.context, .tag = started.tag},
+                                started.kind == Kind::synchronous_send, request);
 }
 
 }  // namespace
@@ -113,4 +114,4 @@ rma_status_t rma_persistent_free(rma_persistent_t* persistent) {
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

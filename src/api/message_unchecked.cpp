@@ -8,7 +8,7 @@
 
 #include "api/call.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Returns the messages of the job, or null outside rma_init ... rma_finalize and if calls are traced: a
@@ -49,22 +49,22 @@ template <typename Attempt>
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma
 
-using rma::Runtime;
-using rma::Status;
+using librma::Runtime;
+using librma::Status;
 
 extern "C" {
 
 int rma_try_send(const void* src, size_t bytes, int rank, int tag, uint32_t context) {
-  return rma::attempt_at_once([=](rma::Messages & messages) __attribute__((always_inline)) {
+  return librma::attempt_at_once([=](librma::Messages & messages) __attribute__((always_inline)) {
     return messages.send_at_once({static_cast<const std::byte*>(src), bytes}, rank,
                                  {.context = context, .tag = tag});
   });
 }
 
 int rma_try_recv(void* dst, size_t bytes, int source, int tag, uint32_t context, rma_message_info_t* info) {
-  return rma::attempt_at_once([=](rma::Messages & messages) __attribute__((always_inline)) {
+  return librma::attempt_at_once([=](librma::Messages & messages) __attribute__((always_inline)) {
     return messages.receive_at_once({static_cast<std::byte*>(dst), bytes}, source, tag, context, info);
   });
 }
@@ -72,38 +72,38 @@ int rma_try_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
 rma_status_t rma_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
                            rma_posted_recv_t* posted) {
   const bool done =
-      rma::attempt_at_once([=](rma::Messages & messages) __attribute__((always_inline)) {
+      librma::attempt_at_once([=](librma::Messages & messages) __attribute__((always_inline)) {
         return messages.post_at_once(static_cast<std::byte*>(dst), bytes, source, tag, context, *posted);
       }) != 0;
   if (done) [[likely]]
     return RMA_SUCCESS;
-  return rma::post_otherwise({static_cast<std::byte*>(dst), bytes},
-                             {.source = source, .tag = tag, .context = context}, *posted);
+  return librma::post_otherwise({static_cast<std::byte*>(dst), bytes},
+                                {.source = source, .tag = tag, .context = context}, *posted);
 }
 
 rma_status_t rma_posted_wait(rma_posted_recv_t* posted) {
-  return rma::call("rma_wait", -1, 0, [&](Runtime& runtime) { return runtime.messages->wait(*posted); });
+  return librma::call("rma_wait", -1, 0, [&](Runtime& runtime) { return runtime.messages->wait(*posted); });
 }
 
 int rma_posted_test(rma_posted_recv_t* posted) try {
-  rma::Messages* const messages = rma::untraced_messages();
+  librma::Messages* const messages = librma::untraced_messages();
   if (messages == nullptr) [[unlikely]]
-    return rma::test_traced(*posted);
+    return librma::test_traced(*posted);
   return messages->test(*posted) ? 1 : 0;
 } catch (const std::bad_alloc&) {
   return rma_posted_ended(posted);  // another message found no memory, and waits for it where it is
 }
 
 int rma_try_probe(int source, int tag, uint32_t context, rma_message_info_t* info) try {
-  rma::Messages* const messages = rma::untraced_messages();
+  librma::Messages* const messages = librma::untraced_messages();
   if (messages == nullptr) [[unlikely]]
     return -1;
   switch (messages->probe_at_once({.source = source, .tag = tag, .context = context}, *info)) {
-    case rma::Messages::Probed::none:
+    case librma::Messages::Probed::none:
       return 0;
-    case rma::Messages::Probed::found:
+    case librma::Messages::Probed::found:
       return 1;
-    case rma::Messages::Probed::failed:
+    case librma::Messages::Probed::failed:
       break;
   }
   return -1;
@@ -112,15 +112,15 @@ int rma_try_probe(int source, int tag, uint32_t context, rma_message_info_t* inf
 }
 
 void rma_posted_cancel(rma_posted_recv_t* posted) {
-  static_cast<void>(rma::call("rma_cancel", -1, 0, [&](Runtime& runtime) -> Status {
+  static_cast<void>(librma::call("rma_cancel", -1, 0, [&](Runtime& runtime) -> Status {
     runtime.messages->cancel(*posted);
     return {};
   }));
 }
 
 rma_status_t rma_posted_request(rma_posted_recv_t* posted, rma_request_t* request) {
-  return rma::call("rma_wait_any", -1, 0,
-                   [&](Runtime& runtime) { return runtime.messages->open_request(*posted, request); });
+  return librma::call("rma_wait_any", -1, 0,
+                      [&](Runtime& runtime) { return runtime.messages->open_request(*posted, request); });
 }
 
 }  // extern "C"

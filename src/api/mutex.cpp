@@ -15,7 +15,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Returns the set of a handle. It exists while the caller uses it, because destroying it is collective.
@@ -122,4 +122,4 @@ rma_status_t rma_unlock(rma_mutexes_t mutexes, size_t index, int rank) {
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

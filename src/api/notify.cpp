@@ -8,7 +8,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 Status check_flag(Runtime& runtime, std::uint64_t* flag, int rank) {
@@ -97,4 +97,4 @@ rma_status_t rma_test_until(const uint64_t* flag, rma_compare_t compare, uint64_
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The arguments that all strided calls share, before they are checked.
@@ -119,4 +119,4 @@ rma_status_t rma_acc_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const 
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

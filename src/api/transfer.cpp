@@ -12,7 +12,7 @@
 #include "rma/direct.h"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using transport::Direction;
@@ -129,4 +129,4 @@ rma_status_t rma_get_nbi(void* dst, const void* src, size_t bytes, int rank) {
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

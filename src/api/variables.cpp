@@ -17,7 +17,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The settings of the job. A copy, because a tool may ask while another thread ends the job.
@@ -144,4 +144,4 @@ rma_status_t rma_setting_value(size_t setting, char* value, size_t bytes, size_t
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

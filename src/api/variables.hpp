@@ -2,10 +2,10 @@
 
 #include "util/settings.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Makes the settings of the job those that rma_setting_value returns, until forget_settings().
 void note_settings(const Settings& settings);
 void forget_settings() noexcept;
 
-}  // namespace rma
+}  // namespace librma

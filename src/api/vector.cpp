@@ -8,7 +8,7 @@
 #include "api/runtime/transfer_paths.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Calls `transfer`, put_vector or get_vector. `name` is the name of the call.
@@ -81,4 +81,4 @@ rma_status_t rma_acc_vector_nbi(const rma_iov_t* iov, size_t count, rma_type_t t
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 Status check_words(const rma_words_t* words) {
@@ -109,4 +109,4 @@ rma_status_t rma_test_until_some(const rma_words_t* words, size_t* indices, size
 
 }  // extern "C"
 
-}  // namespace rma
+}  // namespace librma

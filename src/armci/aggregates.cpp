@@ -6,7 +6,7 @@
 #include "armci/errors.hpp"
 #include "armci/state.hpp"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 /// A handle that has gathered this many transfers executes them at once.
@@ -96,7 +96,7 @@ void PARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t* handle) { state(__func__).handle
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI(SET_AGGREGATE_HANDLE);
 RMA_ARMCI(UNSET_AGGREGATE_HANDLE);

@@ -8,7 +8,7 @@
 
 #include "armci.h"
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// The aggregate handles. Each gathers contiguous puts to, or gets from, one process, and executes them as
 /// one vector transfer. Only transfers to processes of other hosts are gathered, because a list costs more
@@ -66,4 +66,4 @@ class Aggregates {
   std::map<unsigned long, Aggregate> aggregates_;  ///< by the handle's number
 };
 
-}  // namespace rma::armci
+}  // namespace librma::armci

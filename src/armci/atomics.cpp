@@ -6,7 +6,7 @@
 #include "armci/errors.hpp"
 #include "armci/state.hpp"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 /// Executes a 32-bit atomic. `old` may be the address of the operand.
@@ -76,7 +76,7 @@ void PARMCI_Unlock(int mutex, int proc) {
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI(Rmw);
 RMA_ARMCI(Create_mutexes);

@@ -12,7 +12,7 @@
 #include "armci/mpi_comm.hpp"
 #include "armci/rank_and_size.hpp"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 /// Returns the name by which programs know a call.
@@ -117,7 +117,7 @@ void PARMCI_Cleanup(void) {}
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI(Error);
 RMA_ARMCI(Cleanup);

@@ -5,7 +5,7 @@
 
 #include "rma/rma.h"
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// Prints that `call` failed, with `text`, and ends the job. `call` may be a strong name, and `text` may be
 /// an error text of the runtime; both are printed with ARMCI's names. It is for misuse, and for failures
@@ -43,4 +43,4 @@ inline constexpr int kBadProcess = -5;
   return failure(status, call);
 }
 
-}  // namespace rma::armci
+}  // namespace librma::armci

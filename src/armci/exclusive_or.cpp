@@ -9,7 +9,7 @@
 #include "armci/errors.hpp"
 #include "rma/rma.h"
 
-namespace rma::armci {
+namespace librma::armci {
 
 int exclusive_or(const void* src, void* dst, int bytes, int process, const char* call) {
   if (bytes < 0 || static_cast<std::size_t>(bytes) % sizeof(std::uint64_t) != 0) return kBadSize;
@@ -57,4 +57,4 @@ int exclusive_or(const armci_giov_t* list, int count, int process, const char* c
   return 0;
 }
 
-}  // namespace rma::armci
+}  // namespace librma::armci

@@ -2,7 +2,7 @@
 
 #include "armci.h"
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// The accumulate of ARMCI_ACC_RA: dst ^= src for each long, by an atomic of the runtime. There are
 /// contiguous, strided and vector forms. The operation is complete when the function returns, and the result
@@ -19,4 +19,4 @@ namespace rma::armci {
   return result;
 }
 
-}  // namespace rma::armci
+}  // namespace librma::armci

@@ -11,7 +11,7 @@
 #include "armci/mpi_comm.hpp"
 #include "armci/state.hpp"
 
-namespace rma::armci {
+namespace librma::armci {
 
 Group* Groups::find(ARMCI_Group handle) {
   const std::lock_guard guard(lock_);
@@ -132,7 +132,7 @@ int PARMCI_Absolute_id(ARMCI_Group* group, int group_rank) {
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI(Group_create);
 RMA_ARMCI(Group_create_child);

@@ -11,7 +11,7 @@
 #include "armci/scopes.hpp"
 #include "rma/rma.h"
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// The MPI communicator of a group: see mpi_comm.cpp.
 struct Comm;
@@ -66,4 +66,4 @@ class Groups {
 /// Returns the team of a group in which this process takes part. Ends the job if it is not a member.
 [[nodiscard]] rma_team_t team_of(const Group& group, const char* call);
 
-}  // namespace rma::armci
+}  // namespace librma::armci

@@ -7,7 +7,7 @@
 #include "armci/alias.hpp"
 #include "armci/state.hpp"
 
-namespace rma::armci {
+namespace librma::armci {
 
 unsigned long Handles::add(rma_request_t request, int process) {
   Operation displaced;
@@ -98,7 +98,7 @@ int PARMCI_WaitProc(int proc) {
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 // A macro in armci.h hides the name of the function.
 #undef ARMCI_INIT_HANDLE

@@ -9,7 +9,7 @@
 #include "armci/errors.hpp"
 #include "rma/rma.h"
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// The nonblocking operations with handles that were still under way when their calls returned. A handle
 /// contains the operation's number. If the table has no operation with this number, there is nothing to wait
@@ -82,4 +82,4 @@ template <typename WithRequest, typename Implicit, typename... Arguments>
       handle, process, call, with_request, implicit, [](rma_status_t, const char*) {}, arguments...);
 }
 
-}  // namespace rma::armci
+}  // namespace librma::armci

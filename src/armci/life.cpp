@@ -16,7 +16,7 @@ extern "C" {
 RMA_WAIT_LIBRARY_SYMBOLS
 }
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 std::mutex life_lock;  // guards changes of `nesting`, and making and ending the state
@@ -115,7 +115,7 @@ State& state(const char* call) {
   return *now;
 }
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 extern "C" {
 
@@ -124,9 +124,9 @@ int PARMCI_Init(void) { return PARMCI_Init_args(nullptr, nullptr); }
 // The requested thread level is ignored, because several threads may always make calls.
 int PARMCI_Init_thread(int /*requested*/) { return PARMCI_Init(); }
 
-int PARMCI_Initialized(void) { return rma::armci::nesting.load(std::memory_order_acquire) != 0 ? 1 : 0; }
+int PARMCI_Initialized(void) { return librma::armci::nesting.load(std::memory_order_acquire) != 0 ? 1 : 0; }
 
-void PARMCI_Finalize(void) { rma::armci::finalize(); }
+void PARMCI_Finalize(void) { librma::armci::finalize(); }
 
 }  // extern "C"
 

@@ -5,7 +5,7 @@
 #include "armci/groups.hpp"
 #include "rma/rma.h"
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// The functions by which a flavour (ARMCI without an MPI, or beside one) begins the job.
 struct Beginning {
@@ -25,4 +25,4 @@ void init_messages(const Beginning& beginning, const char* call);
 /// ARMCI_Finalize is, which ends it too.
 void finalize_messages();
 
-}  // namespace rma::armci
+}  // namespace librma::armci

@@ -8,7 +8,7 @@
 #include "armci/errors.hpp"
 #include "armci/groups.hpp"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 /// Allocates for a group. The program sees a lack of memory as the result of the call. The runtime returns
@@ -93,7 +93,7 @@ void PARMCI_Copy(void* src, void* dst, int bytes) {
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI(Malloc);
 RMA_ARMCI(Free);

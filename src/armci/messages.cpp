@@ -5,7 +5,7 @@
 #include "armci/outcome.hpp"
 #include "rma/rma.h"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 /// The contexts of ARMCI begin here; those of MPI end before.
@@ -70,4 +70,4 @@ Status Messages::receive(Label label, std::span<std::byte> room, int from, rma_m
                       label.tag, info->source, info->bytes, room.size())};
 }
 
-}  // namespace rma::armci
+}  // namespace librma::armci

@@ -9,7 +9,7 @@
 #include "rma/messages.h"
 #include "util/status.hpp"
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// Separates the client's messages from the library's own.
 enum class MessageSpace : std::uint32_t { client, library };
@@ -52,4 +52,4 @@ class Messages {
   std::vector<Copy> copies_;
 };
 
-}  // namespace rma::armci
+}  // namespace librma::armci

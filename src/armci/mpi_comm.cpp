@@ -18,7 +18,7 @@
 #include "armci/rank_and_size.hpp"
 #include "message.h"
 
-namespace rma::armci {
+namespace librma::armci {
 
 struct Comm {
   MPI_Comm comm;
@@ -227,7 +227,7 @@ void armci_msg_finalize(void) {
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI(Init_args);
 RMA_ARMCI(Init_mpi_comm);

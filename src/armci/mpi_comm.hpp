@@ -7,7 +7,7 @@
 // The functions that differ between the flavours: no_mpi.cpp does nothing for a group, mpi_comm.cpp
 // makes a communicator.
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// Gives a new group its communicator. Collective over its members.
 void open_comm(Group& group);
@@ -22,4 +22,4 @@ void begin_messages(const char* call);
 /// can do so.
 [[noreturn]] void end_processes(int exit_code, const std::string& text);
 
-}  // namespace rma::armci
+}  // namespace librma::armci

@@ -9,7 +9,7 @@
 #include "armci/mpi_comm.hpp"
 #include "message.h"
 
-namespace rma::armci {
+namespace librma::armci {
 
 namespace {
 
@@ -64,6 +64,6 @@ void armci_msg_finalize(void) {
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI(Init_args);

@@ -10,7 +10,7 @@
 #include "armci/errors.hpp"
 #include "armci/state.hpp"
 
-namespace rma::armci {
+namespace librma::armci {
 
 Notifications::Notifications()
     : arrived_(static_cast<std::size_t>(rma_size())), told_(arrived_.size()), waited_(arrived_.size()) {
@@ -66,7 +66,7 @@ int parmci_notify_wait(int proc, int* count) {
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI_WEAK(parmci_notify, armci_notify);
 RMA_ARMCI_WEAK(parmci_notify_wait, armci_notify_wait);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// Counts how often each process has notified each other one. The counters lie in the heap, where the other
 /// processes write them.
@@ -31,4 +31,4 @@ class Notifications {
   }
 };
 
-}  // namespace rma::armci
+}  // namespace librma::armci

@@ -6,8 +6,8 @@
 #include "armci/errors.hpp"
 #include "armci/groups.hpp"
 
-using rma::armci::default_group;
-using rma::armci::require;
+using librma::armci::default_group;
+using librma::armci::require;
 
 extern "C" {
 

@@ -4,7 +4,7 @@
 #include "rma/rma.h"
 #include "util/status.hpp"
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// Returns the Status of a call of the C interface, with its error text.
 [[nodiscard]] inline Status outcome(rma_status_t code) {
@@ -19,4 +19,4 @@ inline void require(const Status& status, const char* call) {
     die(call, status.text());
 }
 
-}  // namespace rma::armci
+}  // namespace librma::armci

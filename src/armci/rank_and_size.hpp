@@ -1,6 +1,6 @@
 #pragma once
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// The rank of this process, and the size of the job.
 struct RankAndSize {
@@ -15,4 +15,4 @@ struct RankAndSize {
 /// Sets the result of rank_and_size() for the time when no job runs.
 void remember_rank_and_size(RankAndSize job);
 
-}  // namespace rma::armci
+}  // namespace librma::armci

@@ -9,7 +9,7 @@
 #include "armci/state.hpp"
 #include "message.h"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 std::vector<int> on_this_host(const Group& group, const Topology& topology) {
@@ -72,4 +72,4 @@ void close_scopes(Group& group) {
   close(group.scopes.masters, group.team);
 }
 
-}  // namespace rma::armci
+}  // namespace librma::armci

@@ -4,7 +4,7 @@
 
 #include "rma/rma.h"
 
-namespace rma::armci {
+namespace librma::armci {
 
 struct Group;
 
@@ -31,4 +31,4 @@ struct ScopeParts {
 /// Frees the teams of a group's scopes, before the group is freed. Collective over its members.
 void close_scopes(Group& group);
 
-}  // namespace rma::armci
+}  // namespace librma::armci

@@ -6,7 +6,7 @@
 #include "armci/notifications.hpp"
 #include "armci/topology.hpp"
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// The state of ARMCI between the first ARMCI_Init and the last ARMCI_Finalize. Everything else is
 /// in the runtime.
@@ -28,4 +28,4 @@ struct State {
 /// job, and so waits until all processes call such a function or ARMCI_Init.
 State& message_state(const char* call);
 
-}  // namespace rma::armci
+}  // namespace librma::armci

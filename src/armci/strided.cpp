@@ -7,7 +7,7 @@
 #include "armci/handles.hpp"
 #include "armci/types.hpp"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 /// A shape with the runtime's number types. A negative count becomes a huge one, which the runtime refuses
@@ -134,7 +134,7 @@ int PARMCI_NbAccS(int type, void* scale, void* src, int src_strides[], void* dst
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI(PutS);
 RMA_ARMCI(GetS);

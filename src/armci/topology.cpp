@@ -10,7 +10,7 @@
 #include "armci/errors.hpp"
 #include "armci/state.hpp"
 
-namespace rma::armci {
+namespace librma::armci {
 
 Topology::Topology() {
   const int size = rma_size();
@@ -82,7 +82,7 @@ int armci_domain_same_id(armci_domain_t /*domain*/, int proc) { return rma_same_
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI(Same_node);
 RMA_ARMCI(Uses_shm);

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// Knows which process is on which host. Hosts are numbered in the order of their lowest processes. The
 /// constructor is collective, and the result is the same on all processes.
@@ -22,4 +22,4 @@ class Topology {
   std::vector<int> none_;
 };
 
-}  // namespace rma::armci
+}  // namespace librma::armci

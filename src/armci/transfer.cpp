@@ -8,7 +8,7 @@
 #include "armci/types.hpp"
 #include "rma/direct.h"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 /// A negative size becomes a huge one, which the runtime refuses because the end of the range overflows.
@@ -102,7 +102,7 @@ int PARMCI_NbAcc(int type, void* scale, void* src, void* dst, int bytes, int pro
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI(Put);
 RMA_ARMCI(Get);

@@ -9,7 +9,7 @@
 #include "armci/errors.hpp"
 #include "rma/rma.h"
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// Returns the runtime's type for an ARMCI_ACC_ constant. Ends the job for any other number.
 [[nodiscard]] inline rma_type_t type_of(int type, const char* call) {
@@ -29,4 +29,4 @@ namespace rma::armci {
   return kSizes[static_cast<std::size_t>(type)];
 }
 
-}  // namespace rma::armci
+}  // namespace librma::armci

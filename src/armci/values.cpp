@@ -5,7 +5,7 @@
 #include "armci/errors.hpp"
 #include "rma/rma.h"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 template <typename Value>
@@ -55,7 +55,7 @@ double PARMCI_GetValueDouble(void* src, int proc) { return get<double>(src, proc
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI(PutValueInt);
 RMA_ARMCI(PutValueLong);

@@ -11,7 +11,7 @@
 #include "armci/types.hpp"
 #include "util/try.hpp"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 /// The descriptors for the runtime. A negative size becomes a huge one, which the runtime refuses
@@ -128,7 +128,7 @@ int PARMCI_NbAccV(int type, void* scale, armci_giov_t list[], int count, int pro
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI(PutV);
 RMA_ARMCI(GetV);

@@ -9,7 +9,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 std::shared_ptr<const Layout> contiguous(const void* address, std::size_t bytes) {
@@ -119,4 +119,4 @@ Status Accumulation::add(void* dst, const void* src, std::size_t bytes) {
                     });
 }
 
-}  // namespace rma
+}  // namespace librma

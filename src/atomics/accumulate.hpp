@@ -10,7 +10,7 @@
 #include "core/one_sided/remote_access.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 class RemoteAtomics;
 
@@ -98,4 +98,4 @@ class Accumulation {
   LockCursor cursor_;
 };
 
-}  // namespace rma
+}  // namespace librma

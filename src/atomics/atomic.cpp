@@ -5,7 +5,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 template <typename Word>
 Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target, Word operand, Word compare,
@@ -114,4 +114,4 @@ Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint3
   return complete(ending);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "util/statistics.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Returns whether `op` is an operation of rma.h.
 constexpr bool valid_atomic(rma_atomic_op_t op) { return op >= RMA_FETCH_ADD && op <= RMA_FETCH; }
@@ -105,4 +105,4 @@ template <typename Word>
   return complete(ending);
 }
 
-}  // namespace rma
+}  // namespace librma

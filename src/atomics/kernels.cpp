@@ -5,7 +5,7 @@
 
 #include "atomics/types.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Loads and stores elements of the user, of any declared type and alignment. They compile to plain
@@ -130,4 +130,4 @@ void Kernel::product(std::byte* dst, const std::byte* src) const {
   function_(src, dst, 1, scale());
 }
 
-}  // namespace rma
+}  // namespace librma

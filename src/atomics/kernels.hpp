@@ -6,7 +6,7 @@
 #include "kernels/operators.hpp"
 #include "rma/rma.h"
 
-namespace rma {
+namespace librma {
 
 /// The arithmetic of dst[i] += scale * src[i], which is chosen once for a type and a scale.
 ///
@@ -48,4 +48,4 @@ class Kernel {
   alignas(kMostElementBytes) std::array<std::byte, kMostElementBytes> scale_ = {};
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "util/bytes_of.hpp"
 #include "util/text.hpp"
 
-namespace rma {
+namespace librma {
 
 Answer RemoteMutexes::serve_holder(const Served& request) {
   MutexRequest wanted;
@@ -113,4 +113,4 @@ Status RemoteMutexes::look_at_holder(Wait& mine) {
   return answer.left != 0 ? std::move(lost) : Status();
 }
 
-}  // namespace rma
+}  // namespace librma

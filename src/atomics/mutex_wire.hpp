@@ -7,7 +7,7 @@
 
 // The requests for mutexes of other hosts and their answers. They are wire formats.
 
-namespace rma {
+namespace librma {
 
 /// The body of the requests lock, unlock, poke and holder, and the beginning of that of leave.
 struct MutexRequest {
@@ -53,4 +53,4 @@ template <typename Wire>
   return mutex_of(wanted).who >> 32U == static_cast<std::uint64_t>(served.asker.rank) + 1;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 #include "util/undo.hpp"
 #include "util/waiting/futex.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A thread that drives operations naps this many nanoseconds between.
@@ -142,11 +142,11 @@ Status MutexSet::ended(std::uint64_t holder) const {
   return {};
 }
 
-Result<const MutexSet::Block*> MutexSet::find(std::size_t index, int rank) const {
+Result<const MutexSet::MutexBlock*> MutexSet::find(std::size_t index, int rank) const {
   if (rank < 0 || rank >= job_.size() || !blocks_[static_cast<std::size_t>(rank)].member) {
     return Status(RMA_ERR_RANK, text("rank {} is not in the team that created these mutexes", rank));
   }
-  const Block& block = blocks_[static_cast<std::size_t>(rank)];
+  const MutexBlock& block = blocks_[static_cast<std::size_t>(rank)];
   if (index >= block.count) {
     return Status(RMA_ERR_ARGUMENT, text("there is no mutex {} of rank {}, which created {} of them", index,
                                          rank, block.count));
@@ -173,12 +173,12 @@ Status MutexSet::not_held(std::size_t index, int rank) {
 Status MutexSet::lock(std::size_t index, int rank) {
   auto found = find(index, rank);
   if (!found.ok()) return std::move(found).status();
-  const Block& block = *found.value();
+  const MutexBlock& block = *found.value();
   if (block.mutexes == nullptr) return lock_remote(block, index, rank);
   return lock_mapped(block.mutexes[index], block, index, rank);
 }
 
-Status MutexSet::lock_mapped(TicketMutex& mutex, const Block& block, std::size_t index, int rank) {
+Status MutexSet::lock_mapped(TicketMutex& mutex, const MutexBlock& block, std::size_t index, int rank) {
   const std::uint64_t self = me();
   if (mutex.holder.load(std::memory_order_relaxed) == self) return held_already(index, rank);
   using Clock = std::chrono::steady_clock;
@@ -207,7 +207,7 @@ Status MutexSet::lock_mapped(TicketMutex& mutex, const Block& block, std::size_t
 Status MutexSet::unlock(std::size_t index, int rank) {
   auto found = find(index, rank);
   if (!found.ok()) return std::move(found).status();
-  const Block& block = *found.value();
+  const MutexBlock& block = *found.value();
   if (block.mutexes == nullptr) return unlock_remote(block, index, rank);
   TicketMutex& mutex = block.mutexes[index];
   if (mutex.holder.load(std::memory_order_relaxed) != me()) return not_held(index, rank);
@@ -216,7 +216,7 @@ Status MutexSet::unlock(std::size_t index, int rank) {
   return remote_->poke(block.address + index * sizeof(TicketMutex), rank);
 }
 
-Status MutexSet::lock_remote(const Block& block, std::size_t index, int rank) {
+Status MutexSet::lock_remote(const MutexBlock& block, std::size_t index, int rank) {
   const std::uintptr_t address = block.address + index * sizeof(TicketMutex);
   const std::pair<std::uintptr_t, int> which(address, rank);
   {
@@ -233,7 +233,7 @@ Status MutexSet::lock_remote(const Block& block, std::size_t index, int rank) {
   return {};
 }
 
-Status MutexSet::unlock_remote(const Block& block, std::size_t index, int rank) {
+Status MutexSet::unlock_remote(const MutexBlock& block, std::size_t index, int rank) {
   const std::uintptr_t address = block.address + index * sizeof(TicketMutex);
   {
     const std::lock_guard guard(held_lock_);
@@ -245,7 +245,7 @@ Status MutexSet::unlock_remote(const Block& block, std::size_t index, int rank) 
 }
 
 Status MutexSet::check_idle() const {
-  const Block& block = blocks_[static_cast<std::size_t>(job_.rank())];
+  const MutexBlock& block = blocks_[static_cast<std::size_t>(job_.rank())];
   const std::span<TicketMutex> own(block.mutexes, block.count);
   const auto busy =
       std::find_if(own.begin(), own.end(), [](const TicketMutex& mutex) { return !mutex.idle(); });
@@ -254,4 +254,4 @@ Status MutexSet::check_idle() const {
                               busy - own.begin(), job_.rank())};
 }
 
-}  // namespace rma
+}  // namespace librma

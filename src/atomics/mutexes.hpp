@@ -14,7 +14,7 @@
 #include "util/status.hpp"
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The number of a mutex, and the rank whose it is, for a report about a thread that waits for it.
 struct MutexPlace {
@@ -98,7 +98,7 @@ class MutexSet {
   [[nodiscard]] Status check_idle() const;
 
  private:
-  struct Block {
+  struct MutexBlock {
     bool member = false;
     std::size_t count = 0;
     TicketMutex* mutexes = nullptr;  ///< null if not mapped here, and for a count of 0
@@ -106,12 +106,12 @@ class MutexSet {
   };
 
   /// Returns the block that contains the mutex.
-  [[nodiscard]] Result<const Block*> find(std::size_t index, int rank) const;
+  [[nodiscard]] Result<const MutexBlock*> find(std::size_t index, int rank) const;
   [[nodiscard]] static Status held_already(std::size_t index, int rank);
   [[nodiscard]] static Status not_held(std::size_t index, int rank);
-  [[nodiscard]] Status lock_remote(const Block& block, std::size_t index, int rank);
-  [[nodiscard]] Status unlock_remote(const Block& block, std::size_t index, int rank);
-  [[nodiscard]] Status lock_mapped(TicketMutex& mutex, const Block& block, std::size_t index, int rank);
+  [[nodiscard]] Status lock_remote(const MutexBlock& block, std::size_t index, int rank);
+  [[nodiscard]] Status unlock_remote(const MutexBlock& block, std::size_t index, int rank);
+  [[nodiscard]] Status lock_mapped(TicketMutex& mutex, const MutexBlock& block, std::size_t index, int rank);
   /// Returns RMA_ERR_PEER_LOST if the holder, a process of this host, has ended. `holder` is 0 if the holder
   /// has not stored itself yet.
   [[nodiscard]] Status ended(std::uint64_t holder) const;
@@ -120,10 +120,10 @@ class MutexSet {
 
   const Job& job_;
   RemoteMutexes* const remote_;
-  std::vector<Block> blocks_;  ///< by world rank
+  std::vector<MutexBlock> blocks_;  ///< by world rank
   std::mutex held_lock_;
   /// The mutexes of other hosts, by address and rank, with the thread of this process that holds them.
   std::map<std::pair<std::uintptr_t, int>, std::uint64_t> held_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 void notify(const Job& job, std::byte* flag_here, std::uint64_t value, int rank) {
   count(Counter::notify);
@@ -64,4 +64,4 @@ std::uint64_t wait_until_word(const Job& job, const std::uint64_t* flag, rma_com
   return seen;
 }
 
-}  // namespace rma
+}  // namespace librma

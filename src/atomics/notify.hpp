@@ -9,7 +9,7 @@
 #include "util/status.hpp"
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Returns whether `compare` is a comparison of rma.h.
 constexpr bool valid_compare(rma_compare_t compare) { return compare >= RMA_EQ && compare <= RMA_GE; }
@@ -64,4 +64,4 @@ void wait_for_words(const Job& job, const Condition& met) {
              [](WaitNote& note) { note.call = "a word that other ranks write"; });
 }
 
-}  // namespace rma
+}  // namespace librma

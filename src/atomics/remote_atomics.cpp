@@ -12,7 +12,7 @@
 #include "util/bytes_of.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The body of an atomic's request. This is a wire format. The answer is the value before, in 8 bytes.
@@ -225,4 +225,4 @@ Status RemoteAtomics::accumulate(const std::shared_ptr<const Layout>& remote,
   return unreachable_address(named.address, named.bytes, rank);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -12,7 +12,7 @@
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Atomics and accumulates that the target's helper executes, by its processor and under its locks. This
 /// class sends such requests, and serves those of other ranks.
@@ -56,4 +56,4 @@ class RemoteAtomics {
   RpcClient& client_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 RemoteMutexes::RemoteMutexes(int rank, int ranks, const Settings& settings, PendingOperations& pending,
                              Network& network, Channel& channel, RpcClient& client, RpcServer& server,
@@ -218,4 +218,4 @@ Status RemoteMutexes::poke(std::uintptr_t address, int rank) {
   return ask(RequestKind::poke, rank, bytes_of(MutexRequest{.address = address, .who = me()}), {});
 }
 
-}  // namespace rma
+}  // namespace librma

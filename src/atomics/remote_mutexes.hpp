@@ -20,7 +20,7 @@
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The mutexes of ranks that are not mapped here, and this process's own mutexes for such ranks.
 ///
@@ -125,4 +125,4 @@ class RemoteMutexes {
   std::map<std::uint64_t, std::shared_ptr<Wait>> mine_;  ///< by the waits' ids
 };
 
-}  // namespace rma
+}  // namespace librma

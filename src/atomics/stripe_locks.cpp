@@ -3,7 +3,7 @@
 #include "util/statistics.hpp"
 #include "util/waiting/futex.hpp"
 
-namespace rma {
+namespace librma {
 
 void SharedLock::wait(const LockUser& user) {
   count(Counter::accumulate_lock_waits);
@@ -34,4 +34,4 @@ void SharedLock::wait(const LockUser& user) {
 
 void SharedLock::wake() { futex_wake(word_, 1); }
 
-}  // namespace rma
+}  // namespace librma

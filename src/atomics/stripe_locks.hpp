@@ -8,7 +8,7 @@
 
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A process that takes shared locks.
 struct LockUser {
@@ -125,4 +125,4 @@ class LockCursor {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

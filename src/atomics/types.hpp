@@ -4,7 +4,7 @@
 
 #include "rma/rma.h"
 
-namespace rma {
+namespace librma {
 
 /// Returns whether `type` is an element type of rma.h.
 constexpr bool valid_type(rma_type_t type) { return type >= RMA_INT && type <= RMA_COMPLEX_DOUBLE; }
@@ -36,4 +36,4 @@ constexpr std::size_t type_alignment(rma_type_t type) {
   return complex ? type_size(type) / 2 : type_size(type);
 }
 
-}  // namespace rma
+}  // namespace librma

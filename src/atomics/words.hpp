@@ -7,7 +7,7 @@
 #include "atomics/notify.hpp"
 #include "rma/rma.h"
 
-namespace rma {
+namespace librma {
 
 /// Several words of one type that other ranks write (rma_words_t). The caller has checked the description.
 template <typename Word>
@@ -77,4 +77,4 @@ auto with_words(const rma_words_t& described, const Use& use) {
   }
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "rma/rma.h"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Opens a job of one process, which needs no launcher. `remark`: see Bootstrap::remark().
 std::unique_ptr<Bootstrap> open_single_bootstrap(std::string remark = {});
@@ -32,4 +32,4 @@ Result<std::unique_ptr<Bootstrap>> open_given_bootstrap(const rma_bootstrap_t& g
 /// time.
 void print_last_words(std::string_view text);
 
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// This process's place in its job, and the exchange of the first data between processes that do not know
 /// each other yet. The launcher carries each process's *card*, which contains its transport addresses, to the
@@ -102,4 +102,4 @@ class Bootstrap {
 Result<std::unique_ptr<Bootstrap>> open_bootstrap(int incarnation, const rma_bootstrap_t* given = nullptr,
                                                   SingletonSetting singleton = SingletonSetting::automatic);
 
-}  // namespace rma
+}  // namespace librma

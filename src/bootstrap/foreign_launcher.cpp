@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The variables of a launcher, or of the protocol that launchers share.
@@ -106,4 +106,4 @@ std::optional<std::string> find_foreign_launcher() {
       found->launcher, found->variable, instead(*found));
 }
 
-}  // namespace rma
+}  // namespace librma

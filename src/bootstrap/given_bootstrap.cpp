@@ -16,7 +16,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Identifies a host. Two processes share a host if they run on the same kernel and in the same network
@@ -126,4 +126,4 @@ Result<std::unique_ptr<Bootstrap>> open_given_bootstrap(const rma_bootstrap_t& g
       given));
 }
 
-}  // namespace rma
+}  // namespace librma

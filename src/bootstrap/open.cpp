@@ -8,7 +8,7 @@
 #include "bootstrap/foreign_launcher.hpp"
 #include "bootstrap/rank_claim.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 std::string why_alone(const char* job, const char* rank, pid_t process) {
@@ -50,4 +50,4 @@ Result<std::unique_ptr<Bootstrap>> open_bootstrap(int incarnation, const rma_boo
   return open_pmix_bootstrap(incarnation);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -16,7 +16,7 @@
 #include "util/try_assign.hpp"
 #include "util/waiting/long_wait.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Counts as a user of the PMIx connection as long as it lives.
@@ -229,4 +229,4 @@ Result<std::unique_ptr<Bootstrap>> open_pmix_bootstrap(int incarnation) {
   return std::unique_ptr<Bootstrap>(opened);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 
 #include "util/system/interruptions.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 struct Connection {
@@ -72,4 +72,4 @@ void PmixSession::leave() noexcept {
   --c.users;
 }
 
-}  // namespace rma
+}  // namespace librma

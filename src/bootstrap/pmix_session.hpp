@@ -6,7 +6,7 @@
 
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// This process's connection to the launcher's PMIx server. The first join() makes it, and it stays
 /// until the process exits: a process must be able to join a job again, but PMIx_Init after
@@ -25,4 +25,4 @@ class PmixSession {
 /// Returns the failure of a PMIx call, with PMIx's name for the error.
 Status pmix_failure(std::string_view what, pmix_status_t code);
 
-}  // namespace rma
+}  // namespace librma

@@ -14,7 +14,7 @@
 
 #include "util/system/unix_socket.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The FNV-1a hash. All processes of a job compute the same, whatever their C++ library.
@@ -87,4 +87,4 @@ RankClaim claim_rank(std::string_view job, std::string_view rank) {
   return answer;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace rma {
+namespace librma {
 
 /// The process that is a rank.
 ///
@@ -28,4 +28,4 @@ struct RankClaim {
 /// possible, the answer is `self`. Thread-compatible.
 [[nodiscard]] RankClaim claim_rank(std::string_view job, std::string_view rank);
 
-}  // namespace rma
+}  // namespace librma

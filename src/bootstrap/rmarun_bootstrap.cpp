@@ -20,7 +20,7 @@
 #include "util/try_assign.hpp"
 #include "util/waiting/long_wait.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// How many milliseconds a rank that leaves waits for rmarun's answer.
@@ -219,4 +219,4 @@ Result<std::unique_ptr<Bootstrap>> open_rmarun_bootstrap(const std::string& dire
   return std::unique_ptr<Bootstrap>(std::move(opened));
 }
 
-}  // namespace rma
+}  // namespace librma

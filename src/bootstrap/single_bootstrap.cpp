@@ -7,7 +7,7 @@
 
 #include "bootstrap/backends.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 class SingleBootstrap final : public Bootstrap {
@@ -57,4 +57,4 @@ void print_last_words(std::string_view text) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 #include "util/round.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 Channel::Options Channel::Options::from(const Settings& settings, int ranks, bool helper_polls) {
   return {.message_bytes = settings.message_bytes,
@@ -206,4 +206,4 @@ void Channel::disarm() {
   rings_.resume();
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -22,7 +22,7 @@
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Short messages between this process and others, by shared memory to ranks of this host and by the rails to
 /// others. Each message has a kind; the kind's handler takes it in. Messages of one process to another are
@@ -161,4 +161,4 @@ class Channel {
   EagerRings rings_;          ///< used with the turn
 };
 
-}  // namespace rma
+}  // namespace librma

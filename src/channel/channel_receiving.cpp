@@ -8,7 +8,7 @@
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A peer that has used up its credits is lent this many buffers at once.
@@ -96,4 +96,4 @@ void Channel::give_back(std::size_t rail, int peer, bool wants_more) {
   if (link.owes()) links_.list(link, peer);
 }
 
-}  // namespace rma
+}  // namespace librma

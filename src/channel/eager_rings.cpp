@@ -67,7 +67,7 @@
 
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 
 EagerRings::EagerRings(Registrar& registrar, LinkTable& links, const RingShape& shape,
                        const PollingSet::Policy& policy, bool helper_polls, TakeIn take_in, Refuse refuse)
@@ -280,4 +280,4 @@ bool EagerRings::may_sleep() {
   });
 }
 
-}  // namespace rma
+}  // namespace librma

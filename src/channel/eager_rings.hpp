@@ -15,7 +15,7 @@
 #include "channel/ring_memory.hpp"
 #include "fabric/registrar.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The eager rings of a channel: those in this process's memory, which busy peers write their messages into
 /// and this process polls, and the control messages about rings in both directions. eager_rings.cpp explains
@@ -89,4 +89,4 @@ class EagerRings {
   HelperSleep::Depth depth_ = HelperSleep::Depth::awake;
 };
 
-}  // namespace rma
+}  // namespace librma

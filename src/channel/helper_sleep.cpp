@@ -3,7 +3,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-namespace rma {
+namespace librma {
 
 bool HelperSleep::open() {
   event_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -21,8 +21,8 @@ void HelperSleep::wake() {
   // One of the threads that come here at once writes.
   Depth expected = Depth::solicited;
   if (!depth_.compare_exchange_strong(expected, Depth::awake, std::memory_order_seq_cst)) return;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(event_.get(), &one, sizeof one);
+  const std::uint64_t increment = 1;
+  [[maybe_unused]] const ssize_t written = write(event_.get(), &increment, sizeof increment);
 }
 
-}  // namespace rma
+}  // namespace librma

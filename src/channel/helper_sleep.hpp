@@ -5,7 +5,7 @@
 
 #include "util/system/descriptor.hpp"
 
-namespace rma {
+namespace librma {
 
 /// How the helper thread sleeps, for the threads of the program, which may have to wake it. Thread-safe.
 ///
@@ -44,4 +44,4 @@ class HelperSleep {
   std::atomic<Depth> depth_ = Depth::awake;
 };
 
-}  // namespace rma
+}  // namespace librma

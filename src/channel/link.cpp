@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace rma {
+namespace librma {
 
 void Link::open(std::size_t rail, std::uint32_t credits) {
   if (rail_) return;
@@ -84,4 +84,4 @@ void Link::lend(std::uint32_t buffers) {
   owed_ += buffers;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -15,7 +15,7 @@
 #include "fabric/registrar.hpp"
 #include "rma/rma.h"
 
-namespace rma {
+namespace librma {
 
 /// The state of the messages between this process and one peer: flow control, order of delivery, and the
 /// credits that this process owes the peer.
@@ -132,4 +132,4 @@ class Link {
   std::map<std::uint32_t, Waiting> early_;  ///< by sequence number
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-namespace rma {
+namespace librma {
 
 LinkTable::LinkTable(int ranks) : links_(static_cast<std::size_t>(ranks)) { listed_.reserve(links_.size()); }
 
@@ -75,4 +75,4 @@ std::vector<int> LinkTable::take_lost() {
   return lost;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 
 #include "channel/link.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The links of this process, one for each peer, and the lists of the links that have something to do.
 /// Thread-safe.
@@ -53,4 +53,4 @@ class LinkTable {
   std::vector<int> lost_;
 };
 
-}  // namespace rma
+}  // namespace librma

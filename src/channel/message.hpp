@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-namespace rma {
+namespace librma {
 
 /// The header in front of every message. It is a wire format in little-endian byte order, the order of all
 /// platforms that this library supports. Readers check every field.
@@ -67,4 +67,4 @@ struct Message {
 /// calls it. It never waits. Returns false if no honest peer sends this message; the peer is then given up.
 using MessageHandler = std::function<bool(const Message&)>;
 
-}  // namespace rma
+}  // namespace librma

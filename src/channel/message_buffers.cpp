@@ -4,7 +4,7 @@
 
 #include "util/log.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The least number of buffers for which memory is registered at once.
@@ -87,4 +87,4 @@ bool MessageBuffers::take_back() {
   return true;
 }
 
-}  // namespace rma
+}  // namespace librma

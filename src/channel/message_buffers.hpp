@@ -14,7 +14,7 @@
 #include "transport/message_endpoint.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The receive buffers for messages of one rail. They lie in one queue for all peers, and each of them is
 /// promised to one peer. Each peer has a number of its own from its connection on, and the rest is lent to
@@ -81,4 +81,4 @@ class MessageBuffers::Slot final : public Posted {
   const transport::Key key_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The number of messages under way that were too long to be sent inline.
@@ -179,4 +179,4 @@ bool MessageSender::pump() {
   return moved;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -15,7 +15,7 @@
 #include "transport/message_endpoint.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The sending side of a channel: posts messages to the peers' queues and rings, and keeps those for which
 /// there is no room yet. Thread-safe.
@@ -72,4 +72,4 @@ class MessageSender {
   std::unique_ptr<SendSlots> slots_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rma {
+namespace librma {
 
 PollingSet::PollingSet(const Policy& policy)
     : policy_(policy),
@@ -155,4 +155,4 @@ void PollingSet::make_room() {
   if (records_[weakest].weak == policy_.demote_rounds) demote(weakest);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace rma {
+namespace librma {
 
 /// The polling set: the peers that have a ring of their own, which this process polls. Their number is
 /// bounded, and they are the busiest peers. All other peers send by the shared receive queue, as every peer
@@ -123,4 +123,4 @@ class PollingSet {
   std::uint32_t round_ = 0;  ///< messages of this round
 };
 
-}  // namespace rma
+}  // namespace librma

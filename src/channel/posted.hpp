@@ -4,7 +4,7 @@
 
 #include "transport/transport.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A work request or buffer that is posted on a message endpoint, with the object's own address as the
 /// cookie. The thread that polls the endpoint, one at a time, tells the object of its end.
@@ -25,4 +25,4 @@ class Posted {
   }
 };
 
-}  // namespace rma
+}  // namespace librma

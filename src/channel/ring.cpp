@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-namespace rma {
+namespace librma {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the flag is the head's last byte in memory");
@@ -117,4 +117,4 @@ void RingReceiver::release() {
 
 std::uint32_t RingReceiver::take_returned() { return std::exchange(unreturned_, 0); }
 
-}  // namespace rma
+}  // namespace librma

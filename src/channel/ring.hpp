@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace rma {
+namespace librma {
 
 /// One direction of the eager ring between two processes: slots of one size in the receiver's memory. They
 /// are used in order, each for one message at a time. (Liu, Wu, Kini, Wyckoff, Panda: High Performance
@@ -154,4 +154,4 @@ class RingReceiver {
   bool broken_ = false;
 };
 
-}  // namespace rma
+}  // namespace librma

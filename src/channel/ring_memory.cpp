@@ -4,7 +4,7 @@
 
 #include "util/log.hpp"
 
-namespace rma {
+namespace librma {
 
 RingMemory::Piece RingMemory::take() {
   if (!spare_.empty()) {
@@ -27,4 +27,4 @@ void RingMemory::drop(Piece piece) {
   if (piece != nullptr) --made_;
 }
 
-}  // namespace rma
+}  // namespace librma

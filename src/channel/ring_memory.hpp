@@ -9,7 +9,7 @@
 #include "fabric/bounce_pool.hpp"
 #include "fabric/registrar.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Registered memory for rings, or for images of rings, in pieces of one size. A piece is made when it is
 /// first needed, and kept for the next use. For one thread at a time.
@@ -43,4 +43,4 @@ class RingMemory {
   std::vector<Piece> spare_;
 };
 
-}  // namespace rma
+}  // namespace librma

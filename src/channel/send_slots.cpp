@@ -2,7 +2,7 @@
 
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 
 Result<std::unique_ptr<SendSlots>> SendSlots::create(Registrar& registrar, std::size_t bytes,
                                                      std::size_t count, Ended ended) {
@@ -35,4 +35,4 @@ void SendSlots::Slot::ended(int peer, rma_status_t status, std::uint32_t /*bytes
   owner_.ended_(peer, status, std::move(kept));
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -14,7 +14,7 @@
 #include "fabric/registrar.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Registered memory for outgoing messages that the device does not copy when they are posted. It holds each
 /// until the device has sent it. Thread-safe.
@@ -62,4 +62,4 @@ class SendSlots::Slot final : public Posted {
   RingMemory::Piece kept_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -1,6 +1,6 @@
 #include "channel/sending_ring.hpp"
 
-namespace rma {
+namespace librma {
 
 std::optional<RingShape> SendingRing::shape_of(const RingOffer& offer) {
   const RingShape shape = {.slots = offer.slots, .slot_bytes = offer.slot_bytes};
@@ -33,4 +33,4 @@ SendingRing::Unwritten SendingRing::unwritten(std::size_t rail) const {
                    .key = image.local_key(rail)}};
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 #include "channel/ring_memory.hpp"
 #include "transport/transport.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The sending end of the ring that a peer has offered to this process. The lock of its link guards it.
 class SendingRing {
@@ -63,4 +63,4 @@ class SendingRing {
   std::optional<RingSender::Write> unwritten_;
 };
 
-}  // namespace rma
+}  // namespace librma

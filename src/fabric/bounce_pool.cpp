@@ -6,7 +6,7 @@
 
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 Result<std::byte*> map_private(std::size_t bytes) {
@@ -50,4 +50,4 @@ void BouncePool::give(std::byte* buffer) {
   free_.push_back(buffer);
 }
 
-}  // namespace rma
+}  // namespace librma

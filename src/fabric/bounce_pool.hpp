@@ -9,7 +9,7 @@
 #include "fabric/registrar.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Registered buffers of one size. Data whose own memory is not registered is copied
 /// through them. Thread-safe.
@@ -46,4 +46,4 @@ class BouncePool {
   std::vector<std::byte*> free_;
 };
 
-}  // namespace rma
+}  // namespace librma

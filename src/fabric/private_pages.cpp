@@ -9,7 +9,7 @@
 
 #include "util/system/interruptions.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 // The bits are documented in the kernel's Documentation/admin-guide/mm/pagemap.rst.
@@ -53,4 +53,4 @@ bool PrivatePages::contain(const AddressSpan& span) const {
   return true;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "util/status.hpp"
 #include "util/system/descriptor.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Tells private memory from shared memory, by /proc/self/pagemap. Thread-safe.
 class PrivatePages {
@@ -28,4 +28,4 @@ class PrivatePages {
   std::size_t page_ = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rma {
+namespace librma {
 
 RailMatch::RailMatch(std::span<const std::string> mine, std::span<const std::string> theirs) : RailMatch() {
   std::array<bool, kMaxRails> taken = {};
@@ -35,4 +35,4 @@ RailKeys RailMatch::by_mine(const RailKeys& keys) const {
   return ordered;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 
 #include "fabric/registrar.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Says which rail of another rank each rail of this process talks to. Rails of the same name are paired,
 /// because they are in the same network. (A host with one port down numbers its rails differently, but their
@@ -34,4 +34,4 @@ class RailMatch {
   std::array<std::uint8_t, kMaxRails> theirs_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -14,7 +14,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The number of buffers for the results of atomics. Each atomic under way holds one.
@@ -133,18 +133,18 @@ std::uint32_t Rails::max_inline() const {
 Result<Registered> Rails::add(std::byte* address, std::size_t bytes) {
   Registered registered = {.address = address, .bytes = bytes};
   for (std::size_t rail = 0; rail < count(); ++rail) {
-    auto one = transports_[rail]->register_memory(address, bytes);
-    if (!one.ok()) {
-      rma::count(Counter::registration_refused);
+    auto registration = transports_[rail]->register_memory(address, bytes);
+    if (!registration.ok()) {
+      librma::count(Counter::registration_refused);
       for (std::size_t done = 0; done < rail; ++done) {
         transports_[done]->deregister_memory(
             {.base = 0, .bytes = 0, .local = registered.local[done], .remote = 0});
       }
-      return std::move(one).status();
+      return std::move(registration).status();
     }
-    rma::count(Counter::registration);
-    registered.local[rail] = one->local;
-    registered.remote[rail] = one->remote;
+    librma::count(Counter::registration);
+    registered.local[rail] = registration->local;
+    registered.remote[rail] = registration->remote;
   }
   return registered;
 }
@@ -177,4 +177,4 @@ void Rails::give_peer_memory(std::byte* memory, std::size_t bytes) {
   Registrar::give_peer_memory(memory, bytes);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -16,7 +16,7 @@
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The transports that this process uses together: the network devices, each of which is a rail, and the
 /// transport to the ranks of this host. A rail talks to the rail of the same name of another process (see
@@ -95,4 +95,4 @@ class Rails final : public Registrar {
 /// plus `base` (Shipman et al., Infiniband scalability in Open MPI, 2006).
 [[nodiscard]] std::uint32_t receive_count(int ranks, std::uint64_t factor, std::uint64_t base);
 
-}  // namespace rma
+}  // namespace librma

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-namespace rma {
+namespace librma {
 
 Result<std::byte*> Registrar::take_peer_memory(std::size_t bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -14,4 +14,4 @@ Result<std::byte*> Registrar::take_peer_memory(std::size_t bytes) {
 
 void Registrar::give_peer_memory(std::byte* memory, std::size_t bytes) { munmap(memory, bytes); }
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "transport/transport.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The maximum number of network devices that one process uses together.
 inline constexpr std::size_t kMaxRails = 4;
@@ -62,4 +62,4 @@ class Registrar {
   virtual void remove(const Registered& registered) = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

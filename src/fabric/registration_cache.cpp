@@ -7,7 +7,7 @@
 
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 bool contains(const AddressSpan& outer, const AddressSpan& inner) {
@@ -285,4 +285,4 @@ void RegistrationCache::invalidate_locked(std::uint64_t position, Farewell& fare
   seen_ = std::max(seen_, position);
 }
 
-}  // namespace rma
+}  // namespace librma

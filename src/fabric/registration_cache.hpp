@@ -15,7 +15,7 @@
 #include "fabric/unmap_watch.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 struct RegistrationCacheOptions {
   std::size_t max_bytes = 0;    ///< the maximum number of bytes that stay registered for later use
@@ -162,4 +162,4 @@ class RegistrationCache {
 
 inline const Registered& RegistrationCache::Use::registered() const noexcept { return entry_->registered; }
 
-}  // namespace rma
+}  // namespace librma

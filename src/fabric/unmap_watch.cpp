@@ -18,7 +18,7 @@
 #include <mutex>
 #include <vector>
 
-namespace rma {
+namespace librma {
 namespace {
 
 // settle() gives up after this many yields. It waits for one wake-up of the watching thread. So it gives up
@@ -104,8 +104,8 @@ UnmapWatch::~UnmapWatch() {
     const std::lock_guard guard(all.lock);  // no thread forks before the descriptor is closed
     std::erase(all.events, &events_);
     if (thread_.running()) {
-      const std::uint64_t one = 1;
-      static_cast<void>(uninterrupted([&] { return ::write(stop_, &one, sizeof(one)); }));
+      const std::uint64_t increment = 1;
+      static_cast<void>(uninterrupted([&] { return ::write(stop_, &increment, sizeof(increment)); }));
       // The join frees memory that the C library allocated for the thread, and so may unmap it. By then the
       // thread has ended the watch.
       thread_.join();
@@ -254,4 +254,4 @@ Status UnmapWatch::self_test() {
                removed ? "one" : "none", remapped ? "one" : "none", unmapped ? "one" : "none")};
 }
 
-}  // namespace rma
+}  // namespace librma

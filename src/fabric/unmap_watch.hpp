@@ -13,7 +13,7 @@
 #include "util/status.hpp"
 #include "util/system/background_thread.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Addresses of this process, [begin, end).
 struct AddressSpan {
@@ -106,4 +106,4 @@ class UnmapWatch {
   std::array<AddressSpan, kNotes> ring_ = {};
 };
 
-}  // namespace rma
+}  // namespace librma

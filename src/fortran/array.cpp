@@ -9,7 +9,7 @@
 
 #include "fortran/numbers.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 namespace {
 
 using Numbers = std::array<std::int64_t, CFI_MAX_RANK>;
@@ -109,9 +109,9 @@ RemoteArray RemoteArray::section(const CFI_cdesc_t* first, const CFI_cdesc_t* la
 }
 
 RemoteArray RemoteArray::element(const CFI_cdesc_t& index) const {
-  RemoteArray one = section(&index, &index, nullptr);
-  if (one.mark == kArray) one.dimensions = 0;
-  return one;
+  RemoteArray array = section(&index, &index, nullptr);
+  if (array.mark == kArray) array.dimensions = 0;
+  return array;
 }
 
 Status RemoteArray::check(const char* argument) const {
@@ -147,4 +147,4 @@ std::size_t RemoteArray::bytes() const {
   return total;
 }
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

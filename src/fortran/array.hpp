@@ -8,7 +8,7 @@
 
 #include "util/status.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 
 /// The C++ side of type(rma_array): an array, or a section of one, in some rank's memory. Its layout is that
 /// of the type in rma_types.f90. The value is complete in itself, so it may be sent to other ranks.
@@ -53,4 +53,4 @@ struct RemoteArray {
   [[nodiscard]] std::size_t bytes() const;
 };
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

@@ -10,7 +10,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 namespace {
 
 /// Returns an operand for a target of `bytes` bytes.
@@ -68,4 +68,4 @@ Status wait_until(const std::uint64_t& flag, int compare, const CFI_cdesc_t& val
       rma_wait_until(&flag, static_cast<rma_compare_t>(compare), static_cast<std::uint64_t>(number), seen));
 }
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

@@ -10,7 +10,7 @@
 #include "rma/rma.h"
 #include "util/status.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 
 /// The C++ side of type(rma_team) and of type(rma_mutexes).
 struct Team {
@@ -56,4 +56,4 @@ inline std::size_t from_zero(int index) { return static_cast<std::size_t>(index)
 [[nodiscard]] Status enroll(const CFI_cdesc_t& array, RemoteArray& part);
 [[nodiscard]] Status strike(RemoteArray& part);
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

@@ -11,7 +11,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 namespace {
 
 /// Returns the number of elements of a contiguous array.
@@ -83,4 +83,4 @@ Status allgather(const CFI_cdesc_t& dst, const CFI_cdesc_t& src, rma_team_t team
   return outcome(rma_allgather(team, dst.base_addr, src.base_addr, given * src.elem_len));
 }
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

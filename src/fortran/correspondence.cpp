@@ -7,7 +7,7 @@
 #include "fortran/numbers.hpp"
 #include "util/try.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 namespace {
 
 /// Walks over a side's dimensions, from the innermost to the outermost, in steps that the caller chooses.
@@ -146,4 +146,4 @@ Result<Levels> correspond(const Side& dst, const Side& src) {
   return levels;
 }
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

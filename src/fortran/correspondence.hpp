@@ -11,7 +11,7 @@
 #include "fortran/array.hpp"
 #include "util/status.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 
 /// One side of a transfer, in one form for the descriptors of local and of remote arrays.
 struct Side {
@@ -51,4 +51,4 @@ struct Levels {
 /// RMA_ERR_UNSUPPORTED if the extents do not divide each other.
 [[nodiscard]] Result<Levels> correspond(const Side& dst, const Side& src);
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

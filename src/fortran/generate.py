@@ -195,9 +195,9 @@ def entries(modules):
     headers = ("calls", "outcome", "transfers")
     lines = ["// The entry points of the Fortran modules, by functions.txt.", ""]
     lines += [f'#include "fortran/{one}.hpp"' for one in headers]
-    lines += ["", "namespace rma::fortran {", 'extern "C" {', ""]
+    lines += ["", "namespace librma::fortran {", 'extern "C" {', ""]
     lines += [one.entry() for module in modules for one in module.procedures if one.expression]
-    return "\n".join([*lines, '}  // extern "C"', "}  // namespace rma::fortran", ""])
+    return "\n".join([*lines, '}  // extern "C"', "}  // namespace librma::fortran", ""])
 
 
 def main():

@@ -4,7 +4,7 @@
 
 #include "fortran/calls.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 
 rma_status_t wait_any(const CFI_cdesc_t& requests, int& index) {
   const auto count = static_cast<std::size_t>(requests.dim[0].extent);
@@ -19,7 +19,7 @@ rma_status_t wait_all(const CFI_cdesc_t& requests) {
                       static_cast<std::size_t>(requests.dim[0].extent));
 }
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran
 
 extern "C" void rma_fortran_abort(int exit_code, const CFI_cdesc_t* text) {
   const bool given = text != nullptr && text->type == CFI_type_char && text->rank == 0;

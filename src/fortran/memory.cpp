@@ -12,7 +12,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 namespace {
 
 /// The address of arrays without elements. A pointer to a null address would count as disassociated.
@@ -173,4 +173,4 @@ Status strike(RemoteArray& part) {
   return status;
 }
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

@@ -7,7 +7,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 namespace {
 
 template <typename T>
@@ -135,4 +135,4 @@ Status check_same_type(CFI_type_t one, std::size_t one_bytes, const char* one_na
                       other_name, type_name(other, other_bytes))};
 }
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

@@ -12,7 +12,7 @@
 
 // Arguments that accept numbers of several types or kinds. They arrive as type(*), dimension(..).
 
-namespace rma::fortran {
+namespace librma::fortran {
 
 /// Returns the value of an integer of any kind that C has.
 [[nodiscard]] Result<std::int64_t> integer(const CFI_cdesc_t& given, const char* argument);
@@ -44,4 +44,4 @@ namespace rma::fortran {
 /// Returns a text such as "real of 8 bytes".
 [[nodiscard]] std::string type_name(CFI_type_t type, std::size_t bytes);
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

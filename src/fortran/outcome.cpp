@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace rma::fortran {
+namespace librma::fortran {
 namespace {
 
 /// Assigns as Fortran does: truncates a long text and pads a short one with blanks. Does nothing if the
@@ -46,4 +46,4 @@ void conclude(const char* call, const Status& status, const Listener& listener) 
   }
 }
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

@@ -4,7 +4,7 @@
 
 #include "util/status.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 
 /// The dummy arguments `stat` and `errmsg`, through which a Fortran caller learns how its call ended. Either
 /// may be absent (null).
@@ -25,4 +25,4 @@ inline void conclude(const char* call, rma_status_t status, const Listener& list
   conclude(call, outcome(status), listener);
 }
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

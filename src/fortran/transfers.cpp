@@ -1,7 +1,7 @@
 #include "fortran/transfers.hpp"
 #include "util/try.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 namespace {
 
 /// Checks the flag of a put with notification.
@@ -24,4 +24,4 @@ Status put_notify(const RemoteArray& dst, const CFI_cdesc_t& src, const RemoteAr
                   static_cast<int>(dst.rank));
 }
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

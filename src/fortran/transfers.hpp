@@ -15,7 +15,7 @@
 #include "util/status.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 
 /// Calls `contiguous(dst, src, bytes, rest...)`, or the strided form if one of the sides has gaps.
 template <typename Contiguous, typename Strided, typename... Rest>
@@ -98,4 +98,4 @@ Status accumulate_elements(const RemoteArray& dst, const CFI_cdesc_t& subscripts
   return put_elements(dst, subscripts, src, bound);
 }
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

@@ -9,7 +9,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::fortran {
+namespace librma::fortran {
 namespace {
 
 /// Returns how many elements `subscripts` names: one for each column, or one for each number if the array
@@ -95,4 +95,4 @@ Result<Elements> pair_up(const RemoteArray& remote, const CFI_cdesc_t& subscript
   return Status(RMA_ERR_NO_MEMORY, "no memory for the list of elements");
 }
 
-}  // namespace rma::fortran
+}  // namespace librma::fortran

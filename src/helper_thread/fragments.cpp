@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Returns how many bytes from `at` on fit into `room` together with the encoded layout of their place.
@@ -89,7 +89,7 @@ Status ask_in_fragments(RpcClient& asking, PendingOperations& pending, const Fra
     const std::size_t bytes = fitting(*transfer.remote, at, most, transfer.unit, room, !get);
     const std::size_t head = transfer.prefix.size() + transfer.remote->encoded_bytes(at, bytes);
     const std::size_t body = head + (get ? 0 : bytes);
-    Request request = {.rank = transfer.rank, .kind = transfer.kind, .operation = transfer.operation};
+    RpcRequest request = {.rank = transfer.rank, .kind = transfer.kind, .operation = transfer.operation};
     request.reply_room = get ? bytes : transfer.refusal_room;
     request.answered = [local = get ? transfer.local : nullptr, at, bytes, window,
                         refused = transfer.refused](rma_status_t status, std::span<const std::byte> data) {
@@ -129,4 +129,4 @@ Status ask_in_fragments(RpcClient& asking, PendingOperations& pending, const Fra
   return {};
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "helper_thread/rpc_client.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A transfer between two layouts of equal size. The helper of rank `rank` accesses `remote`.
 struct FragmentedTransfer {
@@ -36,4 +36,4 @@ struct FragmentedTransfer {
 void pack(const Layout& layout, std::size_t from, std::span<std::byte> data);
 void unpack(const Layout& layout, std::size_t from, std::span<const std::byte> data);
 
-}  // namespace rma
+}  // namespace librma

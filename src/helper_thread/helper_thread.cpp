@@ -6,7 +6,7 @@
 #include "util/exhausted.hpp"
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The least number of polls before a sleep, after a message has arrived just before the last sleep.
@@ -68,4 +68,4 @@ bool HelperThread::progress() try {
   end_exhausted("what takes in messages of other ranks");
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "transport/service_thread.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Takes in messages while the program computes. The thread sleeps until a message arrives. Threads of the
 /// program that wait for an operation take messages in as well (ProgressSource), so that they do not depend
@@ -52,4 +52,4 @@ class HelperThread final : public ProgressSource {
   std::uint64_t spins_ = 0;  ///< length of the next polling; grows while messages follow each other closely
 };
 
-}  // namespace rma
+}  // namespace librma

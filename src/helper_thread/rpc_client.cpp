@@ -12,7 +12,7 @@
 #include "util/try.hpp"
 #include "util/undo.hpp"
 
-namespace rma {
+namespace librma {
 
 RpcClient::RpcClient(PendingOperations& pending, Network* network, Channel& channel, Rails& rails,
                      std::size_t buffer_bytes, std::size_t buffers)
@@ -56,7 +56,7 @@ std::byte* RpcClient::take_buffer(int rank) {
   return buffer;
 }
 
-bool RpcClient::open(Request& request, std::uint64_t& token) {
+bool RpcClient::open(RpcRequest& request, std::uint64_t& token) {
   const std::lock_guard guard(lock_);
   std::size_t& opened = opened_[request.rank];
   if (opened == kMostOpenRequests) return false;
@@ -70,7 +70,7 @@ bool RpcClient::open(Request& request, std::uint64_t& token) {
   return true;
 }
 
-bool RpcClient::take(std::uint64_t token, int rank, Request& request) {
+bool RpcClient::take(std::uint64_t token, int rank, RpcRequest& request) {
   const bool taken = open_requests_.end(token, [&](OpenRequest& open) {
     if (open.request.rank != rank) return false;
     request = std::move(open.request);
@@ -82,7 +82,7 @@ bool RpcClient::take(std::uint64_t token, int rank, Request& request) {
   return true;
 }
 
-void RpcClient::close(Request& request, rma_status_t status, std::span<const std::byte> body) {
+void RpcClient::close(RpcRequest& request, rma_status_t status, std::span<const std::byte> body) {
   if (request.answered) status = request.answered(status, body);
   if (request.buffer != nullptr) pool()->give(request.buffer);
   if (request.operation != RMA_REQUEST_NULL) return pending_.end(request.rank, request.operation, status);
@@ -111,7 +111,7 @@ Status RpcClient::reach(int rank, std::size_t* rail) {
   return {};
 }
 
-Status RpcClient::ask(Request request) {
+Status RpcClient::ask(RpcRequest request) {
   const int rank = request.rank;
   std::size_t rail = 0;
   Undo unasked([&] {
@@ -159,7 +159,7 @@ Status RpcClient::ask(Request request) {
     });
   }
   if (status == RMA_SUCCESS) return {};
-  Request failed;
+  RpcRequest failed;
   // If the request is not open any more, lost() has ended it.
   if (take(header.token, rank, failed)) close(failed, status, {});
   return unsent(status, rank);
@@ -170,7 +170,7 @@ bool RpcClient::receive(const Message& message) {
   if (message.body.size() < sizeof header) return false;
   std::memcpy(&header, message.body.data(), sizeof header);
   std::span<const std::byte> body = message.body.subspan(sizeof header);
-  Request request;
+  RpcRequest request;
   if (!take(header.token, message.peer, request)) return false;
   bool good =
       header.bytes <= request.reply_room && header.status >= RMA_SUCCESS && header.status <= RMA_ERR_CANCELED;
@@ -194,7 +194,7 @@ bool RpcClient::receive_done(const Message& message) {
   for (; !tokens.empty(); tokens = tokens.subspan(sizeof(std::uint64_t))) {
     std::uint64_t token = 0;
     std::memcpy(&token, tokens.data(), sizeof token);
-    Request request;
+    RpcRequest request;
     if (!take(token, message.peer, request)) return false;
     const bool good = request.operation == RMA_REQUEST_NULL;
     close(request, good ? RMA_SUCCESS : RMA_ERR_PEER_LOST, {});
@@ -209,9 +209,9 @@ void RpcClient::lost(int rank) {
     if (open.request.rank == rank) tokens.push_back(open.name);
   });
   for (const std::uint64_t token : tokens) {
-    Request request;
+    RpcRequest request;
     if (take(token, rank, request)) close(request, RMA_ERR_PEER_LOST, {});
   }
 }
 
-}  // namespace rma
+}  // namespace librma

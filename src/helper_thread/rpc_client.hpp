@@ -16,14 +16,14 @@
 #include "util/status.hpp"
 #include "util/tables/slot_table.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Receives an answer. The thread that takes the answer in calls it, before the operation of the request
 /// ends. It does not wait. Returns the status with which this part of the operation ends.
 using Answered = std::function<rma_status_t(rma_status_t status, std::span<const std::byte> body)>;
 
 /// A request to another rank's helper.
-struct Request {
+struct RpcRequest {
   int rank = -1;
   RequestKind kind = RequestKind::count_;
   std::span<const std::byte> head = {};  ///< the body is `head` and then `tail`, or is in the buffer
@@ -63,7 +63,7 @@ class RpcClient {
   /// Sends a request. Waits first while kMostOpenRequests to the rank are open. If it returns an error, the
   /// request was not sent and will not be answered, and its buffer is given back. RMA_ERR_PEER_LOST,
   /// RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH. Throws std::bad_alloc, which means the same.
-  [[nodiscard]] Status ask(Request request);
+  [[nodiscard]] Status ask(RpcRequest request);
 
  private:
   // Handlers of the channel.
@@ -77,17 +77,17 @@ class RpcClient {
   struct OpenRequest {
     explicit OpenRequest(std::uint64_t own_name) : name(own_name) {}
     const std::uint64_t name;  ///< the token
-    Request request;
+    RpcRequest request;
   };
   /// Connects, waits for the data that was put to `rank`, and stores the rail for messages into `*rail`.
   [[nodiscard]] Status reach(int rank, std::size_t* rail);
   [[nodiscard]] Status unsent(rma_status_t status, int rank) const;
   /// Opens a request and stores its token. Returns false and leaves the request untouched if
   /// kMostOpenRequests are open.
-  [[nodiscard]] bool open(Request& request, std::uint64_t& token);
+  [[nodiscard]] bool open(RpcRequest& request, std::uint64_t& token);
   /// Takes out an open request of `rank`. Returns false if there is none with this token.
-  [[nodiscard]] bool take(std::uint64_t token, int rank, Request& request);
-  void close(Request& request, rma_status_t status, std::span<const std::byte> body);
+  [[nodiscard]] bool take(std::uint64_t token, int rank, RpcRequest& request);
+  void close(RpcRequest& request, rma_status_t status, std::span<const std::byte> body);
 
   PendingOperations& pending_;
   Network* const network_;
@@ -104,4 +104,4 @@ class RpcClient {
   std::map<int, std::size_t> opened_;  ///< number of open requests, by rank
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The most unacknowledged requests of one rank that are served before the rank is told. The shortest message
@@ -342,4 +342,4 @@ void RpcServer::lost(int peer) {
   freed_ = true;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -18,7 +18,7 @@
 #include "fabric/bounce_pool.hpp"
 #include "helper_thread/wire.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The origin of a request, and the place for its answer.
 struct Asker {
@@ -127,4 +127,4 @@ class RpcServer {
   bool freed_ = false;              ///< a buffer or room has become free since advance() looked
 };
 
-}  // namespace rma
+}  // namespace librma

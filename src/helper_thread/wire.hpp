@@ -6,7 +6,7 @@
 // The wire formats of messages between processes and each other's helpers. They are little-endian, the byte
 // order of all platforms that this library supports. Readers check every field.
 
-namespace rma {
+namespace librma {
 
 /// Kinds of messages (MessageHeader::kind). This folder has 1 to 7, atomics 8 to 15, strided 16 to 23.
 inline constexpr std::uint16_t kRequestMessage = 1;
@@ -58,4 +58,4 @@ struct ReplyHeader {
 };
 static_assert(sizeof(ReplyHeader) == 24);
 
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace rma::kernels {
+namespace librma::kernels {
 
 /// The machine types that the elements of arrays are.
 enum class Element : std::uint8_t {
@@ -78,4 +78,4 @@ constexpr Element element_of() {
   }
 }
 
-}  // namespace rma::kernels
+}  // namespace librma::kernels

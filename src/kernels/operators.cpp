@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-namespace rma::kernels {
+namespace librma::kernels {
 namespace {
 
 __extension__ using Int128 = __int128;
@@ -294,4 +294,4 @@ LoopTable make_table(bool is_complex) {
 const LoopTable loops = make_table(false);
 const LoopTable complex_loops = make_table(true);
 
-}  // namespace rma::kernels
+}  // namespace librma::kernels

@@ -9,7 +9,7 @@
 // The loops by which reductions and accumulates combine arrays, one for each operator and machine type.
 // librma and the libraries over it use the same ones.
 
-namespace rma::kernels {
+namespace librma::kernels {
 
 enum class Operator : std::uint8_t {
   kSum,
@@ -43,4 +43,4 @@ extern const LoopTable complex_loops;
                      : loops)[static_cast<std::size_t>(element)][static_cast<std::size_t>(op)];
 }
 
-}  // namespace rma::kernels
+}  // namespace librma::kernels

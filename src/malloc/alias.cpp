@@ -23,7 +23,7 @@
 #include "util/try.hpp"
 #include "util/undo.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
@@ -228,4 +228,4 @@ const Alias* own_alias() noexcept {
   return alias.address != nullptr && has_file(alias) ? &alias : nullptr;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Memory of the program, such as its static data, behind which this process has put a file. The heap window
 /// begins with the same file, so other ranks reach the memory as they reach the heap.
@@ -35,4 +35,4 @@ struct Alias {
 /// then out of other ranks' reach.
 [[nodiscard]] const Alias* own_alias() noexcept;
 
-}  // namespace rma
+}  // namespace librma

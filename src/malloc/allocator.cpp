@@ -11,7 +11,7 @@
 #include <limits>
 #include <utility>
 
-namespace rma {
+namespace librma {
 namespace {
 
 // The largest small size class of jemalloc with 4 KiB pages. jemalloc would give a larger block an extent of
@@ -80,7 +80,7 @@ Result<std::byte*> Allocator::allocate(MemoryKind kind, std::size_t bytes, std::
     }
   });
   const std::lock_guard lock(mutex_);
-  Block& listed = blocks_[reinterpret_cast<std::uintptr_t>(block.value())];
+  AllocatedBlock& listed = blocks_[reinterpret_cast<std::uintptr_t>(block.value())];
   listed = {.bytes = bytes, .kind = kind, .own_extent = own_extent, .record = std::move(record)};
   bytes_in_use_ += bytes;
   give_back.dismiss();
@@ -137,7 +137,7 @@ Status Allocator::commit(const void* address, std::size_t bytes) {
 }
 
 Status Allocator::free(MemoryKind kind, void* address) {
-  Block block;
+  AllocatedBlock block;
   {
     const std::lock_guard lock(mutex_);
     if (const auto reserved = reservations_.find(reinterpret_cast<std::uintptr_t>(address));
@@ -227,4 +227,4 @@ std::size_t Allocator::extent_bytes(std::size_t bytes) noexcept {
   return (bytes + ExtentPool::kPage - 1) / ExtentPool::kPage * ExtentPool::kPage;
 }
 
-}  // namespace rma
+}  // namespace librma

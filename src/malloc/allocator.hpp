@@ -15,7 +15,7 @@
 #include "malloc/window.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The purpose of a block. A block must be freed with the kind that it was allocated with.
 enum class MemoryKind {
@@ -68,7 +68,7 @@ class Allocator {
   [[nodiscard]] std::size_t blocks_in_use() const;
 
  private:
-  struct Block {
+  struct AllocatedBlock {
     std::size_t bytes = 0;
     MemoryKind kind = MemoryKind::internal;
     bool own_extent = false;
@@ -98,9 +98,9 @@ class Allocator {
   bool listed_ = false;  // the window is in regions_
 
   mutable std::mutex mutex_;  // guards the members below
-  std::unordered_map<std::uintptr_t, Block> blocks_;
+  std::unordered_map<std::uintptr_t, AllocatedBlock> blocks_;
   std::map<std::uintptr_t, Reservation> reservations_;
   std::size_t bytes_in_use_ = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

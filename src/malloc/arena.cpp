@@ -41,7 +41,7 @@ void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags
 }
 }
 
-namespace rma {
+namespace librma {
 namespace {
 
 // These replace the macros MALLOCX_ARENA and MALLOCX_LG_ALIGN of jemalloc.h. The renamed library has
@@ -196,4 +196,4 @@ Result<std::byte*> Arena::allocate(std::size_t bytes, std::size_t alignment) {
 
 void Arena::free(std::byte* address) { librma_je_dallocx(address, arena_flags(index_)); }
 
-}  // namespace rma
+}  // namespace librma

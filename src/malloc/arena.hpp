@@ -6,7 +6,7 @@
 #include "malloc/extent_pool.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A jemalloc arena that takes its extents from a pool. Thread-safe. jemalloc's own records lie outside the
 /// window, where no peer can overwrite them.
@@ -36,4 +36,4 @@ class Arena {
   bool created_ = false;
 };
 
-}  // namespace rma
+}  // namespace librma

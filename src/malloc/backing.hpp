@@ -4,7 +4,7 @@
 
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Puts memory behind the window's addresses, in granules. One thread at a time calls it.
 class Backing {
@@ -26,4 +26,4 @@ class Backing {
   virtual void release(std::size_t offset, std::size_t bytes) = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

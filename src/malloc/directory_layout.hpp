@@ -6,7 +6,7 @@
 
 #include "fabric/registrar.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The layout of a directory of regions, in 64-bit words. region_table.hpp has the picture.
 namespace directory {
@@ -124,4 +124,4 @@ static_assert(Geometry::for_capacity(std::size_t{4} << 20U).capacity() == std::s
 static_assert(chunk_of(3) == 0 && chunk_of(4) == 1 && chunk_of(7) == 1 && chunk_of(8) == 2);
 
 }  // namespace directory
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 
 #include "malloc/directory_layout.hpp"
 
-namespace rma::directory {
+namespace librma::directory {
 
 /// Searches the words of a directory, in place or copied. A source has
 ///   leaves()       the number of leaves,
@@ -76,4 +76,4 @@ bool visit_covering(const Source& source, std::uintptr_t address, std::size_t by
   return false;
 }
 
-}  // namespace rma::directory
+}  // namespace librma::directory

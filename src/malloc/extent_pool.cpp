@@ -8,7 +8,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 ExtentPool::ExtentPool(Window& window, Backing& backing, std::size_t reserved)
     : window_(window), backing_(backing), granule_(backing.granule()) {
   free_.give({reserved, window.address_bytes()}, make_record());
@@ -89,4 +89,4 @@ ExtentPool::Range ExtentPool::granules(Range part, Range free) const noexcept {
           std::min(round_up(part.end, granule_), round_down(free.end, granule_))};
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "util/free_ranges.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Hands out extents, which are backed ranges of the window's addresses. Thread-safe.
 ///
@@ -65,4 +65,4 @@ class ExtentPool {
   FreeRanges free_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -16,7 +16,7 @@
 #include "util/system/interruptions.hpp"
 #include "util/text.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Bits of an entry of /proc/self/pagemap (Linux, Documentation/admin-guide/mm/pagemap.rst): the page is in
@@ -115,4 +115,4 @@ int PageCopy::write(std::uintptr_t begin, std::uintptr_t end) const noexcept {
   return 0;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "util/status.hpp"
 #include "util/system/descriptor.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A mapping of this process, or a part of one.
 struct Mapping {
@@ -46,4 +46,4 @@ class PageCopy {
   std::size_t offset_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-namespace rma {
+namespace librma {
 
 namespace {
 
@@ -25,4 +25,4 @@ const char* process_heap_refusal() {
   return heap != nullptr ? heap->reason : "librma_heap.so is not loaded (RMA_PROCESS_HEAP)";
 }
 
-}  // namespace rma
+}  // namespace librma

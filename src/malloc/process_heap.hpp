@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace rma {
+namespace librma {
 
 /// The process heap (src/process_heap, librma_heap.so), as that library shows it to this one: the addresses
 /// from which the program's malloc takes memory, the file behind them, and room for a heap window in front.
@@ -32,4 +32,4 @@ using ProcessHeapFunction = const ProcessHeap* (*)();
 /// Returns why this process has no process heap, or null if it has one.
 [[nodiscard]] const char* process_heap_refusal();
 
-}  // namespace rma
+}  // namespace librma

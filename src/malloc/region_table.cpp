@@ -10,7 +10,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 auto order(const Region& region) { return std::tuple(region.base, region.bytes, region.flags); }
@@ -267,4 +267,4 @@ void RegionTable::publish() {
   unused_.clear();
 }
 
-}  // namespace rma
+}  // namespace librma

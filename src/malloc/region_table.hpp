@@ -15,7 +15,7 @@
 #include "util/range_check.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The bits of Region::flags, which say where a region comes from.
 enum RegionFlag : std::uint32_t {
@@ -160,4 +160,4 @@ class RegionView {
                                                   // like any other
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -3,7 +3,7 @@
 #include "malloc/directory_search.hpp"
 #include "malloc/region_table.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 // The maximum number of retries of one search. An owner writes a leaf and a root for each change, and a
@@ -144,4 +144,4 @@ bool RegionView::covers(std::uintptr_t address, std::size_t bytes) const {
   return bytes == 0;
 }
 
-}  // namespace rma
+}  // namespace librma

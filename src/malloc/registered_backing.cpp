@@ -10,7 +10,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// If an extent cannot be registered as a whole, its halves are tried, and their halves, down to this size.
@@ -163,4 +163,4 @@ std::size_t RegisteredBacking::refused() const {
   return refused_;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 #include "malloc/region_table.hpp"
 #include "malloc/window.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The window's memory, which is registered with the network devices as it is taken, and listed in the region
 /// table. It is never given back: other ranks remember its keys, and a device would go on to access pages
@@ -65,4 +65,4 @@ class RegisteredBacking final : public Backing {
   std::size_t backed_bytes_ = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

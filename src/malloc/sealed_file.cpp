@@ -4,7 +4,7 @@
 
 #include "util/text.hpp"
 
-namespace rma {
+namespace librma {
 
 Status check_file_size_limit(std::string_view file, std::size_t bytes, std::string_view remedy) {
   rlimit file_size{};
@@ -18,4 +18,4 @@ Status check_file_size_limit(std::string_view file, std::size_t bytes, std::stri
   return {};
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The seals of a file of memory that other processes map. A process that has mapped it would get SIGBUS
 /// beyond the end of a file that was shortened. So no process can change the size, whose holes the owner may
@@ -18,4 +18,4 @@ inline constexpr unsigned kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL
 /// would raise SIGXFSZ. `file` names the file, and `remedy` says what else than raising the limit helps.
 [[nodiscard]] Status check_file_size_limit(std::string_view file, std::size_t bytes, std::string_view remedy);
 
-}  // namespace rma
+}  // namespace librma

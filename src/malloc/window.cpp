@@ -18,7 +18,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
@@ -341,4 +341,4 @@ Result<PeerWindow> PeerWindow::map(const PeerFile& window, const PeerFile& heap,
   return mapped;
 }
 
-}  // namespace rma
+}  // namespace librma

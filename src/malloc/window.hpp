@@ -9,7 +9,7 @@
 #include "malloc/process_heap.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The kind of pages that the heap window asks for.
 enum class HugePages {
@@ -167,4 +167,4 @@ class PeerWindow {
   AddressRange range_;
 };
 
-}  // namespace rma
+}  // namespace librma

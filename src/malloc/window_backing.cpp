@@ -4,7 +4,7 @@
 #include <iterator>
 #include <new>
 
-namespace rma {
+namespace librma {
 
 Status WindowBacking::back(std::size_t offset, std::size_t bytes) {
   if (kept_.empty()) return window_.back(offset, bytes);
@@ -78,4 +78,4 @@ void WindowBacking::drop(Ranges::iterator kept) {
   kept_.erase(kept);
 }
 
-}  // namespace rma
+}  // namespace librma

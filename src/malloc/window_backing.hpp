@@ -7,7 +7,7 @@
 #include "malloc/backing.hpp"
 #include "malloc/window.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The window's own memory. Released memory goes back to the system, except for some that stays for the next
 /// allocation. Taking pages from the system, faulting on them and giving them back costs far more than
@@ -41,4 +41,4 @@ class WindowBacking final : public Backing {
   std::size_t kept_bytes_ = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -12,7 +12,7 @@
 #include "util/statistics.hpp"
 #include "util/take_head.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The most messages that a thread takes from one ring before it looks at the next.
@@ -161,11 +161,11 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
 }
 
 void Arrivals::copy(int source, const std::vector<Fetch>& fetches) {
-  for (const Fetch& one : fetches) {
-    if (one.receive != nullptr) {
-      rendezvous_.fetch(*one.receive, one.announced);
+  for (const Fetch& this_fetch : fetches) {
+    if (this_fetch.receive != nullptr) {
+      rendezvous_.fetch(*this_fetch.receive, this_fetch.announced);
     } else {
-      rendezvous_.help(source, one.share);
+      rendezvous_.help(source, this_fetch.share);
     }
   }
 }
@@ -177,7 +177,7 @@ bool Arrivals::copy_deferred() {
     ones.swap(deferred_);
     deferred_count_.store(0, std::memory_order_relaxed);
   }
-  for (const Fetch& one : ones) rendezvous_.fetch(*one.receive, one.announced);
+  for (const Fetch& this_fetch : ones) rendezvous_.fetch(*this_fetch.receive, this_fetch.announced);
   return !ones.empty();
 }
 
@@ -329,23 +329,23 @@ bool Arrivals::take_in_revoked(const Arrival& arrival) {
   }
   // A send or receive that begins now finds the context revoked when it is in its pool.
   operations_.sends().each(
-      [&](SendOperation& one) {
-        return one.own == &context && one.peer == arrival.source && std::exchange(one.open, false);
+      [&](SendOperation& send) {
+        return send.own == &context && send.peer == arrival.source && std::exchange(send.open, false);
       },
-      [&](SendOperation& one) {
-        outbox_.drop(one);
-        operations_.end(one, RMA_ERR_PEER_LOST);
+      [&](SendOperation& send) {
+        outbox_.drop(send);
+        operations_.end(send, RMA_ERR_PEER_LOST);
       });
   operations_.receives().each(
-      [&](ReceiveOperation& one) {
-        if (one.context != &context) return false;
+      [&](ReceiveOperation& receive) {
+        if (receive.context != &context) return false;
         const std::lock_guard guard(context.lock);
-        if (one.links[0].queue == nullptr) return false;
-        context.matcher.withdraw(one);
-        one.peer = lost != MessageContext::kNobody ? lost : arrival.source;
+        if (receive.links[0].queue == nullptr) return false;
+        context.matcher.withdraw(receive);
+        receive.peer = lost != MessageContext::kNobody ? lost : arrival.source;
         return true;
       },
-      [&](ReceiveOperation& one) { operations_.end(one, RMA_ERR_PEER_LOST); });
+      [&](ReceiveOperation& receive) { operations_.end(receive, RMA_ERR_PEER_LOST); });
   return true;
 }
 
@@ -357,8 +357,8 @@ bool Arrivals::take_in_retract(const Arrival& arrival) {
   if (MessageContext* const context = contexts_.find(head->envelope.context); context != nullptr) {
     // If it was dropped meanwhile, and is another one, it does not have the message either.
     const std::lock_guard guard(context->lock);
-    const auto is_meant = [&](const UnexpectedMessage& one) {
-      const auto& announcement = static_cast<const KeptMessage&>(one).announcement;
+    const auto is_meant = [&](const UnexpectedMessage& message) {
+      const auto& announcement = static_cast<const KeptMessage&>(message).announcement;
       return announcement != nullptr && announcement->head.sender == head->sender;
     };
     kept.reset(
@@ -460,4 +460,4 @@ void Arrivals::give_back(int source, std::uint64_t cost) {
   }
 }
 
-}  // namespace rma
+}  // namespace librma

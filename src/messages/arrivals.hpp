@@ -19,7 +19,7 @@
 #include "messages/sending/context_numbers.hpp"
 #include "messages/sending/outbox.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A receive that is not posted: its thread looks for the message in the rings itself, and copies it from
 /// there into the buffer.
@@ -182,4 +182,4 @@ class Arrivals {
       kept_;  ///< by rank: cost of its messages that have found no receive yet
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -1,6 +1,6 @@
 #include "messages/finishing_thread.hpp"
 
-namespace rma {
+namespace librma {
 
 FinishingThread::FinishingThread(Messages& messages) : messages_(messages) {
   const auto run = [](void* self) {
@@ -16,4 +16,4 @@ FinishingThread::~FinishingThread() {
   thread_.join();
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 #include "messages/messages.hpp"
 #include "util/system/background_thread.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Takes messages in while the program's thread leaves the job. That thread waits for all ranks in a fence of
 /// the launcher, where it cannot make progress, and some of these ranks may still have messages that need
@@ -27,4 +27,4 @@ class FinishingThread {
   BackgroundThread thread_;
 };
 
-}  // namespace rma
+}  // namespace librma

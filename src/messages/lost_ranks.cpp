@@ -8,7 +8,7 @@
 
 #include "messages/messages.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A thread looks at most this often, in ms, whether a rank of this host has ended.
@@ -43,16 +43,16 @@ std::vector<Messages::Awaited> Messages::awaited_ranks() {
   std::vector<Awaited> awaited(
       static_cast<std::size_t>(job_.size()),
       probes_.load(std::memory_order_relaxed) != 0 ? Awaited::among_others : Awaited::no);
-  operations_.receives().see_all([&](const ReceiveOperation& one) {
+  operations_.receives().see_all([&](const ReceiveOperation& receive) {
     // `peer` may be just being set. A receive from any source awaits its peer as well.
-    if (one.source == kAnySource) {
+    if (receive.source == kAnySource) {
       for (Awaited& rank : awaited) rank = std::max(rank, Awaited::among_others);
     } else {
-      awaited[static_cast<std::size_t>(one.source)] = Awaited::by_name;
+      awaited[static_cast<std::size_t>(receive.source)] = Awaited::by_name;
     }
   });
-  operations_.sends().see_all([&](const SendOperation& one) {
-    if (one.open) awaited[static_cast<std::size_t>(one.peer)] = Awaited::by_name;
+  operations_.sends().see_all([&](const SendOperation& send) {
+    if (send.open) awaited[static_cast<std::size_t>(send.peer)] = Awaited::by_name;
   });
   return awaited;
 }
@@ -105,19 +105,22 @@ void Messages::lose(int rank) {
   first_lost_.compare_exchange_strong(none, rank, std::memory_order_relaxed);
   any_lost_.store(true, std::memory_order_release);
   operations_.sends().each(
-      [&](SendOperation& one) { return one.peer == rank && !one.sharing && std::exchange(one.open, false); },
-      [&](SendOperation& one) { operations_.end(one, RMA_ERR_PEER_LOST); });
+      [&](SendOperation& send) {
+        return send.peer == rank && !send.sharing && std::exchange(send.open, false);
+      },
+      [&](SendOperation& send) { operations_.end(send, RMA_ERR_PEER_LOST); });
   rendezvous_.lose(rank);
   operations_.receives().each(
-      [&](ReceiveOperation& one) {
-        if (one.context == nullptr || (one.source != kAnySource && one.source != rank)) return false;
-        const std::lock_guard guard(one.context->lock);
-        if (one.links[0].queue == nullptr) return false;
-        one.context->matcher.withdraw(one);
-        one.peer = rank;
+      [&](ReceiveOperation& receive) {
+        if (receive.context == nullptr || (receive.source != kAnySource && receive.source != rank))
+          return false;
+        const std::lock_guard guard(receive.context->lock);
+        if (receive.links[0].queue == nullptr) return false;
+        receive.context->matcher.withdraw(receive);
+        receive.peer = rank;
         return true;
       },
-      [&](ReceiveOperation& one) { operations_.end(one, RMA_ERR_PEER_LOST); });
+      [&](ReceiveOperation& receive) { operations_.end(receive, RMA_ERR_PEER_LOST); });
   pending_.engine().wake();
 }
 
@@ -128,4 +131,4 @@ void Messages::revoke(int rank, std::uint32_t number, int lost) {
   outbox_.control(rank, MessageType::revoked, RevokedHead{.context = number, .lost = named});
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 Status Messages::probe(const Wanted& wanted, bool wait, bool* found, std::uint64_t* taken,
                        rma_message_info_t* info) {
@@ -76,9 +76,9 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
   RMA_TRY(operations_.open(wanted, &opened));
   TakenMessage* found = nullptr;
   std::unique_ptr<KeptMessage> message;
-  static_cast<void>(taken_.with(*taken, [&](TakenMessage& one) {
-    message = std::move(one.kept);
-    if (message != nullptr) found = &one;
+  static_cast<void>(taken_.with(*taken, [&](TakenMessage& taken_message) {
+    message = std::move(taken_message.kept);
+    if (message != nullptr) found = &taken_message;
     return true;
   }));
   if (message == nullptr) {
@@ -90,13 +90,13 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
   taken_.end(*found);
   *taken = 0;
   if (request != nullptr) *request = opened;
-  ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& one) {
-    one.source = message->source;
-    one.context = message->context;
-    one.data = data;
-    one.info = info;
-    one.end.request = opened;
-    one.end.waits = request == nullptr;
+  ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& receive) {
+    receive.source = message->source;
+    receive.context = message->context;
+    receive.data = data;
+    receive.info = info;
+    receive.end.request = opened;
+    receive.end.waits = request == nullptr;
     operations_.begin(data);
   });
   arrivals_.deliver(std::move(message), operation);
@@ -108,13 +108,13 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
 
 ReceiveOperation* Messages::withdraw(std::uint64_t name, const Issuer& issuer, int lost) {
   ReceiveOperation* withdrawn = nullptr;
-  static_cast<void>(operations_.receives().with(name, [&](ReceiveOperation& one) {
-    if (one.end.request != issuer.opened || one.end.posted != issuer.posted) return false;
-    const std::lock_guard guard(one.context->lock);
-    if (one.links[0].queue == nullptr) return false;
-    one.context->matcher.withdraw(one);
-    one.peer = lost;
-    withdrawn = &one;
+  static_cast<void>(operations_.receives().with(name, [&](ReceiveOperation& receive) {
+    if (receive.end.request != issuer.opened || receive.end.posted != issuer.posted) return false;
+    const std::lock_guard guard(receive.context->lock);
+    if (receive.links[0].queue == nullptr) return false;
+    receive.context->matcher.withdraw(receive);
+    receive.peer = lost;
+    withdrawn = &receive;
     return true;
   }));
   return withdrawn;
@@ -134,14 +134,14 @@ void Messages::cancel_send(rma_request_t request) {
   SendOperation* withdrawn = nullptr;
   int announced_to = -1;
   RetractHead head;
-  static_cast<void>(operations_.sends().with(pending_.requests().note(request), [&](SendOperation& one) {
-    if (one.end.request != request || !one.open) return false;
-    if (outbox_.withdraw(one)) {
-      one.open = false;
-      withdrawn = &one;
-    } else if (outbox_.awaits_answer(one, one.peer) && !std::exchange(one.retracting, true)) {
-      announced_to = one.peer;
-      head = {.sender = one.name, .envelope = one.envelope};
+  static_cast<void>(operations_.sends().with(pending_.requests().note(request), [&](SendOperation& send) {
+    if (send.end.request != request || !send.open) return false;
+    if (outbox_.withdraw(send)) {
+      send.open = false;
+      withdrawn = &send;
+    } else if (outbox_.awaits_answer(send, send.peer) && !std::exchange(send.retracting, true)) {
+      announced_to = send.peer;
+      head = {.sender = send.name, .envelope = send.envelope};
     }
     // Otherwise the message is on its way with all its data, or the receiver has asked for them.
     return true;
@@ -157,4 +157,4 @@ void Messages::cancel(rma_request_t request) {
   cancel_send(request);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -14,7 +14,7 @@
 #include "util/try.hpp"
 #include "util/undo.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A blocking receive is posted after this many polls.
@@ -112,7 +112,7 @@ void Messages::wait_for(rma_request_t request) {
 void Messages::describe(rma_request_t request, WaitNote& note) {
   const std::uint64_t name = pending_.requests().note(request);
   const auto describe_one = [&](const auto& operation) {
-    rma::describe(operation, note);
+    librma::describe(operation, note);
     return true;
   };
   // A send keeps no note. Names of receives are above 0.
@@ -121,8 +121,8 @@ void Messages::describe(rma_request_t request, WaitNote& note) {
   const int rank = pending_.rank(request);
   if (rank != ProgressEngine::kNoRank) return ProgressEngine::describe_operations(rank, note);
   bool found = false;
-  operations_.sends().see_all([&](const SendOperation& one) {
-    if (!found && one.end.request == request) found = describe_one(one);
+  operations_.sends().see_all([&](const SendOperation& send) {
+    if (!found && send.end.request == request) found = describe_one(send);
   });
   if (!found) note.call = "a request";
 }
@@ -173,13 +173,13 @@ Status Messages::start_send(const MessageData& data, int rank, Envelope envelope
   rma_request_t opened = RMA_REQUEST_NULL;
   RMA_TRY(operations_.open(request, &opened));
   Undo close([&] { abandon(opened); });
-  SendOperation& operation = operations_.sends().make([&](SendOperation& one) {
-    one.peer = rank;
-    one.envelope = envelope;
-    one.data = data;
-    one.own = own;
-    one.end.request = opened;
-    one.end.waits = request == nullptr;
+  SendOperation& operation = operations_.sends().make([&](SendOperation& send) {
+    send.peer = rank;
+    send.envelope = envelope;
+    send.data = data;
+    send.own = own;
+    send.end.request = opened;
+    send.end.waits = request == nullptr;
     operations_.begin(data);
   });
   close.dismiss();
@@ -242,16 +242,16 @@ bool Messages::post_at_once(std::byte* address, std::size_t bytes, int source, i
       return true;
     }
   }
-  ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& one) {
-    one.source = source;
-    one.tag = tag;
-    one.context = &context;
-    one.data.address = address;
-    one.data.bytes = bytes;
-    one.info = &posted.info;
-    one.end.posted = &posted;
-    one.end.waits = false;
-    operations_.begin(one.data);
+  ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& receive) {
+    receive.source = source;
+    receive.tag = tag;
+    receive.context = &context;
+    receive.data.address = address;
+    receive.data.bytes = bytes;
+    receive.info = &posted.info;
+    receive.end.posted = &posted;
+    receive.end.waits = false;
+    operations_.begin(receive.data);
   });
   const std::uint64_t name = operation.name;
   posted.operation = name;
@@ -277,8 +277,8 @@ bool Messages::post_at_once(std::byte* address, std::size_t bytes, int source, i
 Status Messages::wait(const rma_posted_recv_t& posted) {
   const auto ended = [&] { return rma_posted_ended(&posted) != 0; };
   const auto describe = [&](WaitNote& note) {
-    static_cast<void>(operations_.receives().with(posted.operation, [&](const ReceiveOperation& one) {
-      rma::describe(one, note);
+    static_cast<void>(operations_.receives().with(posted.operation, [&](const ReceiveOperation& receive) {
+      librma::describe(receive, note);
       return true;
     }));
   };
@@ -307,10 +307,10 @@ Status Messages::open_request(rma_posted_recv_t& posted, rma_request_t* request)
   RMA_TRY(operations_.open(request, &opened));
   pending_.requests().set_note(opened, posted.operation);
   // The thread that ends the receive looks under the same lock whom it tells.
-  const bool changed = operations_.receives().with(posted.operation, [&](ReceiveOperation& one) {
-    if (one.end.posted != &posted) return false;
-    one.end.posted = nullptr;
-    one.end.request = opened;
+  const bool changed = operations_.receives().with(posted.operation, [&](ReceiveOperation& receive) {
+    if (receive.end.posted != &posted) return false;
+    receive.end.posted = nullptr;
+    receive.end.request = opened;
     return true;
   });
   if (changed) return {};
@@ -337,15 +337,15 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
   }
   RMA_TRY(operations_.open(issuer.request, &issuer.opened));
   Undo close([&] { abandon(issuer.opened); });
-  ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& one) {
-    one.source = wanted.source;
-    one.tag = wanted.tag;
-    one.context = &context;
-    one.data = data;
-    one.info = info;
-    one.end.request = issuer.opened;
-    one.end.posted = issuer.posted;
-    one.end.waits = issuer.waits();
+  ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& receive) {
+    receive.source = wanted.source;
+    receive.tag = wanted.tag;
+    receive.context = &context;
+    receive.data = data;
+    receive.info = info;
+    receive.end.request = issuer.opened;
+    receive.end.posted = issuer.posted;
+    receive.end.waits = issuer.waits();
     operations_.begin(data);
   });
   close.dismiss();
@@ -500,4 +500,4 @@ bool Messages::awaits_lost(int source) const {
   return source == kAnySource || outbox_.lost(source);
 }
 
-}  // namespace rma
+}  // namespace librma

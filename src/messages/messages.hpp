@@ -23,7 +23,7 @@
 #include "util/statistics.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A thread that polls looks at the rings this often for each time that it looks everywhere, and a thread
 /// that yields between its looks this often. A look everywhere takes 1,200 instructions, one at a ring 40. A
@@ -309,4 +309,4 @@ class Messages final : public ProgressSource, public WaitProgress {
                          ///< uses the others
 };
 
-}  // namespace rma
+}  // namespace librma

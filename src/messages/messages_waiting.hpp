@@ -10,7 +10,7 @@
 
 // How a thread of the program waits in Messages.
 
-namespace rma {
+namespace librma {
 
 // Polls without a pause would have several loads of the line under way at once. On processors that are far
 // apart these delay the sender's store by a third of the time of a message.
@@ -51,7 +51,7 @@ Status Messages::wait(const Operation& operation) {
   while (!end.done.load(std::memory_order_acquire)) {
     try {
       wait_until([&] { return end.done.load(std::memory_order_acquire); },
-                 [&operation](WaitNote& note) { rma::describe(operation, note); });
+                 [&operation](WaitNote& note) { librma::describe(operation, note); });
     } catch (const std::bad_alloc&) {
       // Another message found no memory. The operation has the caller's buffer, so this call stays.
       sched_yield();
@@ -60,4 +60,4 @@ Status Messages::wait(const Operation& operation) {
   return OperationEnds::outcome(end.status, end.failed_rank);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -14,7 +14,7 @@
 #include "process_heap/populated.hpp"
 #include "process_heap/range.hpp"
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 namespace {
 
 constexpr std::size_t kRecordsAlignment = std::size_t{1} << 21U;  // --with-lg-hugepage=21
@@ -150,7 +150,7 @@ bool take_from_range() noexcept {
   return error == 0;
 }
 
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap
 
 extern "C" {
 
@@ -168,7 +168,7 @@ void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags
   void* const mapped = ::mmap(address, bytes, protection, flags, fd, offset);
   // A kernel without huge pages refuses. It has none to give, so the error does not matter.
   if (mapped != MAP_FAILED && bytes <= kMostForRecords) {
-    static_cast<void>(rma::process_heap::next().madvise(mapped, bytes, MADV_NOHUGEPAGE));
+    static_cast<void>(librma::process_heap::next().madvise(mapped, bytes, MADV_NOHUGEPAGE));
   }
   return mapped;
 }
@@ -176,11 +176,11 @@ void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags
 /// jemalloc clears memory by MADV_DONTNEED, but that call does not clear shared memory.
 int librma_je_madvise(void* address, std::size_t bytes, int advice);
 int librma_je_madvise(void* address, std::size_t bytes, int advice) {
-  using rma::process_heap::range;
+  using librma::process_heap::range;
   if (!range.holds(address) || advice != MADV_DONTNEED) {
-    return rma::process_heap::next().madvise(address, bytes, advice);
+    return librma::process_heap::next().madvise(address, bytes, advice);
   }
   // After -1, jemalloc clears it by stores.
-  return bytes >= rma::process_heap::kLeastRemoved && range.remove_pages(address, bytes) ? 0 : -1;
+  return bytes >= librma::process_heap::kLeastRemoved && range.remove_pages(address, bytes) ? 0 : -1;
 }
 }

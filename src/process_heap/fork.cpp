@@ -10,7 +10,7 @@
 #include "process_heap/range.hpp"
 #include "util/system/interruptions.hpp"
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 namespace {
 
 /// A pipe whose writing end only the child keeps, until it has copied or has died. Without descriptors for
@@ -59,4 +59,4 @@ void copy_at_fork() noexcept {
   }
 }
 
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 
 /// Makes fork() give the child a copy of the process heap, as it gives one of all other memory: the memory is
 /// shared with other processes, so the system would let the child write into its parent's. The thread that
@@ -11,4 +11,4 @@ namespace rma::process_heap {
 /// program, as always. They copy nothing.
 void copy_at_fork() noexcept;
 
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap

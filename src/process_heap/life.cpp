@@ -11,7 +11,7 @@
 #include "process_heap/range.hpp"
 #include "process_heap/rule.hpp"
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 namespace {
 
 enum class Life : unsigned char {
@@ -71,4 +71,4 @@ const char* begin_for_librma() noexcept {
   return reason;
 }
 
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap

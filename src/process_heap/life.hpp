@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstddef>
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 
 /// Blocks of at least this size are the C library's, in private memory. There they have huge pages if the
 /// administrator gives them to private memory, take memory only where they are touched, and are not copied by
@@ -25,4 +25,4 @@ void limit_blocks(std::size_t bytes) noexcept;
 /// Has the process heap begin for librma, which is loaded now. Returns why there is none, or null.
 [[nodiscard]] const char* begin_for_librma() noexcept;
 
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap

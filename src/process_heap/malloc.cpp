@@ -33,7 +33,7 @@ void* librma_je_aligned_alloc(std::size_t alignment, std::size_t bytes);
 std::size_t librma_je_malloc_usable_size(void* block);
 }
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 namespace {
 
 /// Returns whether a block of `bytes` bytes should come from jemalloc. Acquire: pairs with the release in
@@ -80,32 +80,33 @@ void* move(void* block, std::size_t bytes) noexcept {
 }
 
 }  // namespace
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap
 
 extern "C" {
 
 void* malloc(std::size_t bytes) noexcept {
-  return rma::process_heap::allocate(
-      bytes, [&] { return librma_je_malloc(rma::process_heap::at_least_aligned(bytes)); },
-      [&] { return rma::process_heap::next().malloc(bytes); });
+  return librma::process_heap::allocate(
+      bytes, [&] { return librma_je_malloc(librma::process_heap::at_least_aligned(bytes)); },
+      [&] { return librma::process_heap::next().malloc(bytes); });
 }
 
 void* calloc(std::size_t count, std::size_t bytes) noexcept {
   std::size_t all = 0;
   if (__builtin_mul_overflow(count, bytes, &all)) all = SIZE_MAX;
-  return rma::process_heap::allocate(
-      all, [&] { return librma_je_calloc(1, rma::process_heap::at_least_aligned(all)); },
-      [&] { return rma::process_heap::next().calloc(count, bytes); });
+  return librma::process_heap::allocate(
+      all, [&] { return librma_je_calloc(1, librma::process_heap::at_least_aligned(all)); },
+      [&] { return librma::process_heap::next().calloc(count, bytes); });
 }
 
 void* realloc(void* block, std::size_t bytes) noexcept {
-  using rma::process_heap::range;
+  using librma::process_heap::range;
   if (block == nullptr) return malloc(bytes);
-  if (!range.holds(block)) return rma::process_heap::next().realloc(block, bytes);
-  if (!rma::process_heap::shares(bytes)) return rma::process_heap::move(block, bytes);
-  void* const resized = librma_je_realloc(block, bytes != 0 ? rma::process_heap::at_least_aligned(bytes) : 0);
-  if (resized == nullptr) return bytes == 0 ? nullptr : rma::process_heap::move(block, bytes);
-  return range.holds(resized) ? resized : rma::process_heap::move(resized, bytes);
+  if (!range.holds(block)) return librma::process_heap::next().realloc(block, bytes);
+  if (!librma::process_heap::shares(bytes)) return librma::process_heap::move(block, bytes);
+  void* const resized =
+      librma_je_realloc(block, bytes != 0 ? librma::process_heap::at_least_aligned(bytes) : 0);
+  if (resized == nullptr) return bytes == 0 ? nullptr : librma::process_heap::move(block, bytes);
+  return range.holds(resized) ? resized : librma::process_heap::move(resized, bytes);
 }
 
 void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
@@ -118,17 +119,17 @@ void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
 }
 
 void free(void* block) noexcept {
-  if (rma::process_heap::range.holds(block)) [[likely]] {
+  if (librma::process_heap::range.holds(block)) [[likely]] {
     librma_je_free(block);
   } else {
-    rma::process_heap::next().free(block);
+    librma::process_heap::next().free(block);
   }
 }
 
 int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexcept {
   int error = 0;
   void* allocated = nullptr;
-  void* const aligned = rma::process_heap::allocate(
+  void* const aligned = librma::process_heap::allocate(
       std::max(alignment, bytes),
       [&] {
         error = librma_je_posix_memalign(&allocated, alignment, bytes);
@@ -136,7 +137,7 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexc
       },
       [&]() -> void* {
         allocated = nullptr;
-        error = rma::process_heap::next().posix_memalign(&allocated, alignment, bytes);
+        error = librma::process_heap::next().posix_memalign(&allocated, alignment, bytes);
         return allocated;
       });
   if (error == 0) *block = aligned;
@@ -144,9 +145,9 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexc
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  return rma::process_heap::allocate(
+  return librma::process_heap::allocate(
       std::max(alignment, bytes), [&] { return librma_je_aligned_alloc(alignment, bytes); },
-      [&] { return rma::process_heap::next().aligned_alloc(alignment, bytes); });
+      [&] { return librma::process_heap::next().aligned_alloc(alignment, bytes); });
 }
 
 void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
@@ -158,10 +159,10 @@ void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
   return aligned_alloc(std::bit_ceil(std::max(alignment, sizeof(void*))), bytes);
 }
 
-void* valloc(std::size_t bytes) noexcept { return aligned_alloc(rma::process_heap::page_bytes(), bytes); }
+void* valloc(std::size_t bytes) noexcept { return aligned_alloc(librma::process_heap::page_bytes(), bytes); }
 
 void* pvalloc(std::size_t bytes) noexcept {
-  const std::size_t page = rma::process_heap::page_bytes();
+  const std::size_t page = librma::process_heap::page_bytes();
   std::size_t rounded = 0;
   if (__builtin_add_overflow(bytes, page - 1, &rounded)) {
     errno = ENOMEM;
@@ -171,27 +172,27 @@ void* pvalloc(std::size_t bytes) noexcept {
 }
 
 std::size_t malloc_usable_size(void* block) noexcept {
-  return rma::process_heap::range.holds(block) ? librma_je_malloc_usable_size(block)
-                                               : rma::process_heap::next().malloc_usable_size(block);
+  return librma::process_heap::range.holds(block) ? librma_je_malloc_usable_size(block)
+                                                  : librma::process_heap::next().malloc_usable_size(block);
 }
 
 int madvise(void* address, std::size_t bytes, int advice) noexcept {
-  using rma::process_heap::range;
+  using librma::process_heap::range;
   return range.holds(address) ? range.advise(address, bytes, advice)
-                              : rma::process_heap::next().madvise(address, bytes, advice);
+                              : librma::process_heap::next().madvise(address, bytes, advice);
 }
 
 /// librma calls this function (malloc/process_heap.hpp), and so makes the process heap begin if it has waited
 /// for that. A child whose memory is a copy has none: its parent's file is not behind it.
-const rma::ProcessHeap* rma_process_heap_2() noexcept;
-const rma::ProcessHeap* rma_process_heap_2() noexcept {
-  using rma::process_heap::range;
-  static constinit rma::ProcessHeap shown;
-  const char* reason = rma::process_heap::begin_for_librma();
+const librma::ProcessHeap* rma_process_heap_2() noexcept;
+const librma::ProcessHeap* rma_process_heap_2() noexcept {
+  using librma::process_heap::range;
+  static constinit librma::ProcessHeap shown;
+  const char* reason = librma::process_heap::begin_for_librma();
   if (reason == nullptr && range.owned()) reason = "the process was forked by another one that has it";
   if (reason == nullptr && !range.has_file()) reason = "the program has closed its descriptor";
   shown = range.heap();
-  shown.limit_blocks = rma::process_heap::limit_blocks;
+  shown.limit_blocks = librma::process_heap::limit_blocks;
   shown.reason = reason;
   return &shown;
 }

@@ -11,7 +11,7 @@
 
 #include "process_heap/range.hpp"
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 namespace {
 
 /// Memory for what dlsym() allocates while the first call of next() looks for the others' functions. The
@@ -142,4 +142,4 @@ bool next_is_c_library() noexcept {
          object_of(::dlsym(RTLD_DEFAULT, "free")) == here;
 }
 
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 
 /// The functions that the program would call if this library were not there: those of the next object that
 /// has them, which is the C library unless the program brings another malloc.
@@ -25,4 +25,4 @@ struct Next {
 /// that the program's memory is the C library's where it is not this library's.
 [[nodiscard]] bool next_is_c_library() noexcept;
 
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap

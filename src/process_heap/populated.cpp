@@ -6,7 +6,7 @@
 
 #include "process_heap/next.hpp"
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
@@ -51,4 +51,4 @@ void Populated::forget(std::byte* address, std::size_t bytes) noexcept {
   }
 }
 
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap

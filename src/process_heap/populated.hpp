@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 
 /// Which pages of the range have memory, in pieces of 64 KiB. Each piece is populated as a whole when
 /// jemalloc begins to use it. One at a time, at its first touch, a page of a shared file takes 1.3 times as
@@ -28,4 +28,4 @@ class Populated {
 
 extern Populated populated;
 
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap

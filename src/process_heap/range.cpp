@@ -19,7 +19,7 @@
 #include "util/range_check.hpp"
 #include "util/round.hpp"
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 namespace {
 
 constexpr std::size_t kPage = 4096;
@@ -220,4 +220,4 @@ void Range::own_zeros(std::size_t begin, std::size_t end) const noexcept {
   }
 }
 
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap

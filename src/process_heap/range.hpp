@@ -5,7 +5,7 @@
 
 #include "malloc/process_heap.hpp"
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 
 /// The addresses of the process heap. Memory is taken from the lowest address upwards and never given back;
 /// freed memory stays with jemalloc, which may give the pages behind it to the system. Only what has been
@@ -64,4 +64,4 @@ extern Range range;
 /// Writes "rma: process heap: <text>" and the text of `error_number`, unless 0, to standard error.
 void say(const char* text, int error_number) noexcept;
 
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap

@@ -15,7 +15,7 @@
 // may hold.
 extern "C" [[gnu::weak]] int rma_init();
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 namespace {
 
 bool setting_is(std::string_view value) noexcept {
@@ -67,4 +67,4 @@ Objection object_to_process_heap(bool wanted) noexcept {
   return {};
 }
 
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap

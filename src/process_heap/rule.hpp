@@ -1,6 +1,6 @@
 #pragma once
 
-namespace rma::process_heap {
+namespace librma::process_heap {
 
 /// Why malloc does not give out shared memory in this process (docs/process_heap.md).
 struct Objection {
@@ -15,4 +15,4 @@ struct Objection {
 /// Returns whether RMA_PROCESS_HEAP is 1.
 [[nodiscard]] bool is_demanded() noexcept;
 
-}  // namespace rma::process_heap
+}  // namespace librma::process_heap

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The segments of a layout with more than this many are not checked one by one.
@@ -51,4 +51,4 @@ bool Chunks::peek(std::vector<transport::Local>& pieces, std::size_t& bytes) con
   return known;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "core/one_sided/layout.hpp"
 #include "transport/transport.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Says how a layout is divided into chunks. Both sides of a transfer get the same chunks, although their
 /// layouts differ, because their segments have the same sizes.
@@ -52,4 +52,4 @@ class Chunks {
   std::size_t at_ = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "util/try.hpp"
 #include "util/undo.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The maximum size of a chunk.
@@ -184,4 +184,4 @@ bool HostAssisted::advance() {
   return false;
 }
 
-}  // namespace rma
+}  // namespace librma

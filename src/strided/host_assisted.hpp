@@ -18,7 +18,7 @@
 #include "strided/chunks.hpp"
 #include "transport/transport.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Host-assisted zero-copy transfers (Tipparaju et al., "Host-Assisted Zero-Copy Remote Memory Access
 /// Communication on InfiniBand", IPDPS 2004). The receiving side posts scatters (receives into several
@@ -112,4 +112,4 @@ class HostAssisted {
   std::atomic<bool> stalled_ = false;  ///< some peer waits for room
 };
 
-}  // namespace rma
+}  // namespace librma

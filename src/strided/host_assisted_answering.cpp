@@ -6,7 +6,7 @@
 
 #include "strided/host_assisted_peer.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The maximum number of chunks that one message may grant. No device has so long a queue of scatters.
@@ -121,4 +121,4 @@ bool HostAssisted::refused(const Message& message) {
   return true;
 }
 
-}  // namespace rma
+}  // namespace librma

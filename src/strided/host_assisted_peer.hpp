@@ -12,7 +12,7 @@
 
 #include "strided/host_assisted.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The beginning of each message. In messages that start a transfer the layout follows. This is
 /// a wire format.
@@ -105,4 +105,4 @@ struct HostAssisted::PeerState {
   std::list<Gather> gathers;  ///< in the order of posting
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "strided/host_assisted_peer.hpp"
 #include "util/undo.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The number of gathers of a grant that share one report. It bounds the list of gathers whose end is not
@@ -189,4 +189,4 @@ void HostAssisted::Gather::ended(int rank, rma_status_t status, std::uint32_t /*
   state.owner.finish(state, *part);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 #include "helper_thread/fragments.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A row of the choice of the protocol for a transfer whose remote memory is registered. The first row whose
@@ -94,4 +94,4 @@ Status Noncontiguous::move(const Transfer& transfer, Operation& operation,
                            .one_by_one = packed});
 }
 
-}  // namespace rma
+}  // namespace librma

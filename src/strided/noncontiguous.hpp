@@ -18,7 +18,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Noncontiguous transfers to and from ranks that are not mapped here, by one of several protocols.
 class Noncontiguous {
@@ -97,4 +97,4 @@ Status transfer_segments(const TransferPaths& paths, Side theirs, int rank, cons
   return operation.end(ending);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 #include "helper_thread/fragments.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 
 RemoteCopy::RemoteCopy(const Job& job, PendingOperations& pending, RpcClient& client, RpcServer& server)
     : job_(job), pending_(pending), client_(client) {
@@ -67,4 +67,4 @@ Status RemoteCopy::move(transport::Direction direction, int rank, std::shared_pt
                            .most = job_.settings().packed_piece});
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Puts and gets by copies. A put packs the data into a message or a registered buffer, and the target's
 /// helper unpacks it; a get works the other way round. This is also the path to remote memory that is not
@@ -36,4 +36,4 @@ class RemoteCopy final : public CopyFallback {
   RpcClient& client_;
 };
 
-}  // namespace rma
+}  // namespace librma

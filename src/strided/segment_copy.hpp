@@ -9,7 +9,7 @@
 // Copy loops between mapped memory. Segments of the usual small sizes are copied through registers. Their
 // size is a template argument; 0 means a size that is known only at run time.
 
-namespace rma {
+namespace librma {
 
 template <std::size_t kBytes>
 inline void copy_segment(std::byte* dst, const std::byte* src, std::size_t bytes) {
@@ -82,4 +82,4 @@ inline void copy_shape(std::byte* dst, const std::byte* src, const StridedShape&
   });
 }
 
-}  // namespace rma
+}  // namespace librma

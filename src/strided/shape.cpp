@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Widens `extent` by `count` - 1 steps of `stride`. Returns false if it overflows.
@@ -131,4 +131,4 @@ void StridedShape::erase(std::size_t dimension) {
   --levels_;
 }
 
-}  // namespace rma
+}  // namespace librma

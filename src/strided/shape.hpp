@@ -9,7 +9,7 @@
 #include "rma/rma.h"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Says which addresses of a transfer belong to the other rank: those that a put writes, or those that a get
 /// reads.
@@ -121,4 +121,4 @@ class StridedShape {
   std::array<Dimension, RMA_MAX_LEVELS> dimensions_;
 };
 
-}  // namespace rma
+}  // namespace librma

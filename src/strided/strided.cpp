@@ -13,7 +13,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 std::byte* at(void* base, std::ptrdiff_t offset) { return static_cast<std::byte*>(base) + offset; }
@@ -263,4 +263,4 @@ Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const S
   });
 }
 
-}  // namespace rma
+}  // namespace librma

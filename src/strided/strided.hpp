@@ -7,7 +7,7 @@
 #include "strided/shape.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 // Strided transfers. `dst` and `src` are the base addresses for the shape's strides. The bytes read and the
 // bytes written must not overlap. All memory of `rank` is looked up before any data moves. So a call that
@@ -26,4 +26,4 @@ namespace rma {
 [[nodiscard]] Status acc_strided(Accumulator& accumulator, void* dst, const void* src,
                                  const StridedShape& shape, rma_type_t type, const void* scale, int rank);
 
-}  // namespace rma
+}  // namespace librma

@@ -12,7 +12,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The result of a check of all pieces.
@@ -267,4 +267,4 @@ Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_
   });
 }
 
-}  // namespace rma
+}  // namespace librma

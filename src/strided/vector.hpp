@@ -8,7 +8,7 @@
 #include "strided/noncontiguous.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 // I/O-vector transfers. The lists of each descriptor that has segments and bytes are not null. The bytes read
 // and the bytes written must not overlap. Every piece is checked before any data moves. So a call that
@@ -28,4 +28,4 @@ namespace rma {
 [[nodiscard]] Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_type_t type,
                                 const void* scale, int rank);
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The second way to a device's peers, beside the one for the program's transfers. It carries short messages,
 /// and the transfers that a process makes for others. So neither way waits for the other's threads or bulk
@@ -71,4 +71,4 @@ class MessageEndpoint {
   [[nodiscard]] virtual bool arm(Events events) = 0;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -13,7 +13,7 @@
 #include "transport/service_thread.hpp"
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The options for opening the devices of a job's network.
 struct ProviderOptions {
@@ -45,4 +45,4 @@ struct Provider {
 /// Returns null if no provider has that name.
 [[nodiscard]] const Provider* find_provider(std::string_view name);
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -10,13 +10,13 @@
 
 #include "util/system/interruptions.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 void ServiceThread::stop() {
   if (!thread_.running()) return;
-  const std::uint64_t one = 1;
+  const std::uint64_t increment = 1;
   // The write fails only if the counter is full. The descriptor is readable then, so the thread wakes anyway.
-  [[maybe_unused]] const ssize_t written = write(stop_event_.get(), &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = write(stop_event_.get(), &increment, sizeof increment);
   thread_.join();
 }
 
@@ -65,4 +65,4 @@ void ServiceThread::run() {
   }
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -13,7 +13,7 @@
 #include "util/system/background_thread.hpp"
 #include "util/system/descriptor.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// A thread that sleeps until one of the watched file descriptors is readable, and then calls its handler. It
 /// uses no processor time while it sleeps.
@@ -58,4 +58,4 @@ class ServiceThread {
   BackgroundThread thread_;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

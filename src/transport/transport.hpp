@@ -15,7 +15,7 @@
 // messages and memory mean to the job. It has no policy: it refuses work that is too large, and returns
 // RMA_ERR_STATE if it has no room for the work now.
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The limits of a device. They are read when it is opened and never assumed.
 struct Limits {
@@ -176,4 +176,4 @@ class Transport {
   [[nodiscard]] virtual bool arm() = 0;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -4,7 +4,7 @@
 #include <span>
 #include <type_traits>
 
-namespace rma {
+namespace librma {
 
 /// Returns the bytes of a record as they lie in memory, which is also its wire format.
 template <typename Wire>
@@ -19,4 +19,4 @@ template <typename Wire>
   return std::as_writable_bytes(std::span(&wire, 1));
 }
 
-}  // namespace rma
+}  // namespace librma

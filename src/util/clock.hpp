@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace rma {
+namespace librma {
 
 /// Returns the time since some point in the past in nanoseconds. It never goes back, and all processes of a
 /// host have the same.
@@ -14,4 +14,4 @@ inline std::int64_t monotonic_nanoseconds() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace rma {
+namespace librma {
 
 /// Copies one Word to an aligned address by one store, so no process sees a polled word half written. The
 /// store's release order makes everything copied before visible to a thread that sees the word. For other
@@ -18,4 +18,4 @@ template <typename Word>
   return true;
 }
 
-}  // namespace rma
+}  // namespace librma

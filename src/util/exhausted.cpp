@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdlib>
 
-namespace rma {
+namespace librma {
 
 void end_exhausted(std::string_view who) noexcept {
   std::array<char, 256> text = {};
@@ -20,4 +20,4 @@ void end_exhausted(std::string_view who) noexcept {
   std::abort();
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace rma {
+namespace librma {
 
 /// The free ranges of some room that is handed out in pieces, by offset and by size. No range is empty, and
 /// no two touch. Not thread-safe.
@@ -96,4 +96,4 @@ class FreeRanges {
   std::set<std::pair<std::size_t, std::size_t>> by_size_;  ///< size and begin
 };
 
-}  // namespace rma
+}  // namespace librma

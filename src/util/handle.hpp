@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace rma {
+namespace librma {
 
 /// The kinds of objects that handles of the C interface name.
 enum class HandleKind : std::uint8_t { team = 0x54, mutexes = 0x4d, context = 0x43 };
@@ -19,4 +19,4 @@ enum class HandleKind : std::uint8_t { team = 0x54, mutexes = 0x4d, context = 0x
   return static_cast<std::uintptr_t>(kind) << 56U | (given_out.fetch_add(1, std::memory_order_relaxed) + 1);
 }
 
-}  // namespace rma
+}  // namespace librma

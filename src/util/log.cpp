@@ -9,7 +9,7 @@
 #include <array>
 #include <exception>
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The words of RMA_LOG, in the order of LogLevel, then "off". spdlog's own parser is not used because it
@@ -45,4 +45,4 @@ void log(LogLevel level, std::string_view text) noexcept {
   }
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -4,7 +4,7 @@
 
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 enum class LogLevel : int { trace, debug, info, warn, error };
 
@@ -15,4 +15,4 @@ enum class LogLevel : int { trace, debug, info, warn, error };
 /// Prints one message, if the log prints its level. Never called on a data path.
 void log(LogLevel level, std::string_view text) noexcept;
 
-}  // namespace rma
+}  // namespace librma

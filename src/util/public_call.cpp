@@ -17,7 +17,7 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden")));  // NOLI
 extern const char rma_own_dynamic[] __asm__("_DYNAMIC") __attribute__((weak, visibility("hidden")));
 }
 
-namespace rma {
+namespace librma {
 namespace {
 
 using Address = std::uintptr_t;
@@ -157,4 +157,4 @@ std::string_view public_call() {
   return way.name;
 }
 
-}  // namespace rma
+}  // namespace librma

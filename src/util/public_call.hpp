@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace rma {
+namespace librma {
 
 /// How many libraries over this one can make themselves known.
 inline constexpr std::size_t kMostLibraries = 8;
@@ -23,4 +23,4 @@ void know_library(const CallLibrary& library);
 /// need not note their names. Takes some microseconds, and no lock.
 [[nodiscard]] std::string_view public_call();
 
-}  // namespace rma
+}  // namespace librma

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace rma {
+namespace librma {
 
 /// Returns whether a range of `size` bytes contains the `bytes` bytes that begin `offset` bytes behind its
 /// start. For addresses `offset` is the difference of two, which is large for an address before the range. No
@@ -12,4 +12,4 @@ namespace rma {
   return bytes <= size && offset <= size - bytes;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace rma {
+namespace librma {
 
 /// The ranks of a group's members, in the members' order, which lie elsewhere: in a list, or nowhere because
 /// they are a first one and every `stride`-th one behind it.
@@ -113,4 +113,4 @@ class RankMap {
   RankView view_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace rma {
+namespace librma {
 
 /// Returns the largest multiple of `unit` that is not above `value`.
 constexpr std::size_t round_down(std::size_t value, std::size_t unit) { return value / unit * unit; }
@@ -11,4 +11,4 @@ constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
   return round_down(value + unit - 1, unit);
 }
 
-}  // namespace rma
+}  // namespace librma

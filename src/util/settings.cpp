@@ -12,7 +12,7 @@
 #include <limits>
 #include <optional>
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Parses a number such as "64K". Returns no value for any other text.
@@ -213,4 +213,4 @@ Result<Settings> read_settings() {
   return read_settings(entries);
 }
 
-}  // namespace rma
+}  // namespace librma

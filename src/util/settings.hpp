@@ -11,7 +11,7 @@
 
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 enum class HugePagesSetting : std::uint8_t { off, transparent, hugetlb };
 /// Automatic, or the CopyMethod (util/copying) of the same name.
@@ -193,4 +193,4 @@ class JobSettings {
 /// Returns a text that says which values a setting accepts: "0 .. 64 bytes", "off | table | json", "text".
 [[nodiscard]] std::string setting_range(const SettingInfo& info);
 
-}  // namespace rma
+}  // namespace librma

@@ -3,7 +3,7 @@
 
 #include "util/settings.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr SettingScope kRank = SettingScope::rank;
@@ -270,4 +270,4 @@ std::span<const SettingInfo> setting_table() {
   return table;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Memory of objects of one class that were freed, for the next ones: programs make and free millions of
 /// requests and messages. It is kept for the process's life, up to the limits below. Thread-safe.
@@ -112,4 +112,4 @@ class SpareMemory {
   std::size_t shares_ = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

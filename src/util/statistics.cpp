@@ -6,7 +6,7 @@
 
 #include "util/thread_end.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 struct CounterInfo {
@@ -150,4 +150,4 @@ std::string counts_json(int rank, const std::array<std::uint64_t, kCounters>& be
   return object.dump() + "\n";
 }
 
-}  // namespace rma
+}  // namespace librma

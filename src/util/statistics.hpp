@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace rma {
+namespace librma {
 
 /// The counters, which always count. statistics.cpp has their names and help texts in the same order.
 enum class Counter : std::uint8_t {
@@ -156,4 +156,4 @@ inline void count_rail_bytes(std::size_t rail, std::uint64_t bytes) noexcept {
 [[nodiscard]] std::string counts_table(int rank, const std::array<std::uint64_t, kCounters>& before);
 [[nodiscard]] std::string counts_json(int rank, const std::array<std::uint64_t, kCounters>& before);
 
-}  // namespace rma
+}  // namespace librma

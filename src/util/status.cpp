@@ -6,7 +6,7 @@
 
 #include "util/text.hpp"
 
-namespace rma {
+namespace librma {
 
 Status::Status(rma_status_t code, std::string text) noexcept {
   if (!text.empty()) failure_.reset(new (std::nothrow) Failure{code, std::move(text)});
@@ -19,7 +19,7 @@ void Status::Release::operator()(Failure* failure) const noexcept {
 
 Status Status::within(std::string_view context) && noexcept {
   if (failure_ != nullptr && !failure_->text.empty()) {
-    std::string longer = rma::text("{}: {}", context, failure_->text);
+    std::string longer = librma::text("{}: {}", context, failure_->text);
     if (!longer.empty()) failure_->text = std::move(longer);
   }
   return std::move(*this);
@@ -50,4 +50,4 @@ Status system_failure(rma_status_t code, std::string_view what, int error_number
   return {code, text("{}: {} (errno {})", what, meaning(), error_number)};
 }
 
-}  // namespace rma
+}  // namespace librma

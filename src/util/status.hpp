@@ -9,7 +9,7 @@
 
 #include "rma/rma.h"
 
-namespace rma {
+namespace librma {
 
 /// The outcome of an operation: success, or one of the `RMA_ERR_*` codes with a text for the user.
 ///
@@ -92,4 +92,4 @@ template <typename Body>
 /// Returns a failure whose text ends with the meaning of `error_number` (an errno value).
 [[nodiscard]] Status system_failure(rma_status_t code, std::string_view what, int error_number) noexcept;
 
-}  // namespace rma
+}  // namespace librma

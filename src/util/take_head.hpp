@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-namespace rma {
+namespace librma {
 
 /// Copies the head at the start of a body, and cuts it off. Returns no value if the body is shorter. The body
 /// may lie in memory that its sender still changes, so the head is read once, and checks and uses see the
@@ -22,4 +22,4 @@ template <typename Head>
   return head;
 }
 
-}  // namespace rma
+}  // namespace librma

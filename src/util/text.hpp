@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace rma {
+namespace librma {
 
 /// Formats the text of a Status. Returns an empty text if there is no memory for it, so that the Status keeps
 /// at least its code.
@@ -20,4 +20,4 @@ template <typename... Arguments>
   }
 }
 
-}  // namespace rma
+}  // namespace librma

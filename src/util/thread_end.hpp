@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-namespace rma {
+namespace librma {
 
 /// Calls a function with a thread's pointer when the thread ends. A thread_local with a destructor does the
 /// same, but the C library ends the process if it has no memory to record that destructor.
@@ -25,4 +25,4 @@ class ThreadEnd {
   bool made_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 
-namespace rma {
+namespace librma {
 namespace {
 
 double microseconds(Trace::Clock::duration time) {
@@ -53,4 +53,4 @@ std::string path_for_rank(std::string_view path, int rank) {
   return result;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Writes an event for each call as Chrome-trace JSON, one file per rank. Thread-safe.
 ///
@@ -43,4 +43,4 @@ class Trace {
 /// Returns `path` with every %r replaced by `rank`.
 [[nodiscard]] std::string path_for_rank(std::string_view path, int rank);
 
-}  // namespace rma
+}  // namespace librma

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace rma {
+namespace librma {
 
 /// Undoes an operation that did not complete: calls `step` at the end of the scope, also when an exception
 /// leaves it, unless dismiss() was called.
@@ -23,4 +23,4 @@ class Undo {
   bool armed_ = true;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 
 #include "transport/verbs/verbs_transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 class Verbs : public testing::Test {
@@ -212,4 +212,4 @@ TEST_F(Verbs, APeerThatIsGivenUpEndsItsWork) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -14,11 +14,11 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   constexpr std::array<std::string_view, 4> kRendezvous = {"copy", "read", "pipeline", "caching_pipeline"};
-  using rma::hostile::MessagePath;
+  using librma::hostile::MessagePath;
   const std::span<const std::uint8_t> input(data, size);
   const unsigned way = input[0] % (kRendezvous.size() + 1);
-  rma::hostile::MessageWorld world(way == kRendezvous.size() ? MessagePath::rings : MessagePath::channel,
-                                   kRendezvous[way % kRendezvous.size()]);
+  librma::hostile::MessageWorld world(way == kRendezvous.size() ? MessagePath::rings : MessagePath::channel,
+                                      kRendezvous[way % kRendezvous.size()]);
   world.run(input.subspan(1));
   world.check();
   return 0;

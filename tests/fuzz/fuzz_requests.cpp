@@ -15,7 +15,7 @@
 #include "strided/host_assisted.hpp"
 #include "strided/remote_copy.hpp"
 
-namespace rma::fuzz {
+namespace librma::fuzz {
 namespace {
 
 std::span<const std::byte> as_bytes(std::span<const std::uint8_t> bytes) {
@@ -171,7 +171,7 @@ class World {
     room = std::min(room, asking.buffer_bytes());
     // Buffers come back only with answers, and no other rank will send one.
     if (room > asking.most_in_reply() && ++long_asked_ > 2) return;
-    Request request = {.rank = kAttacker, .kind = RequestKind::lock, .reply_room = room};
+    RpcRequest request = {.rank = kAttacker, .kind = RequestKind::lock, .reply_room = room};
     if (room > asking.most_in_reply()) request.buffer = asking.take_buffer(kAttacker);
     request.answered = [room](rma_status_t status, std::span<const std::byte> body) {
       demand(body.size() <= room, "an answer that is larger than the room for it");
@@ -302,13 +302,14 @@ class World {
 };
 
 }  // namespace
-}  // namespace rma::fuzz
+}  // namespace librma::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::span<const std::uint8_t> input(data, size);
-  rma::fuzz::World world;
-  rma::fuzz::Record record;
-  for (int records = 0; records < 64 && rma::fuzz::next_record(input, record); ++records) world.run(record);
+  librma::fuzz::World world;
+  librma::fuzz::Record record;
+  for (int records = 0; records < 64 && librma::fuzz::next_record(input, record); ++records)
+    world.run(record);
   world.check();
   return 0;
 }

@@ -16,7 +16,7 @@
 #include "rma/rma.h"
 #include "strided/host_assisted.hpp"
 
-namespace rma::fuzz {
+namespace librma::fuzz {
 namespace {
 
 using Payload = Writer::Payload;
@@ -231,12 +231,12 @@ bool write_all(const std::string& directory) {
 }
 
 }  // namespace
-}  // namespace rma::fuzz
+}  // namespace librma::fuzz
 
 int main(int argc, char** argv) {
   if (argc != 3) {
     std::fprintf(stderr, "usage: fuzz-corpus DIRECTORY DIRECTORY-FOR-MESSAGES\n");
     return 2;
   }
-  return rma::fuzz::write_all(argv[1]) && rma::fuzz::write_message_corpus(argv[2]) ? 0 : 1;
+  return librma::fuzz::write_all(argv[1]) && librma::fuzz::write_message_corpus(argv[2]) ? 0 : 1;
 }

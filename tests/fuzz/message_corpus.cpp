@@ -5,7 +5,7 @@
 
 #include "hostile/message_world.hpp"
 
-namespace rma::fuzz {
+namespace librma::fuzz {
 namespace {
 
 using hostile::MessageAct;
@@ -122,4 +122,4 @@ bool write_message_corpus(const std::string& folder) {
   return good;
 }
 
-}  // namespace rma::fuzz
+}  // namespace librma::fuzz

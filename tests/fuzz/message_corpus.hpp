@@ -2,10 +2,10 @@
 
 #include <string>
 
-namespace rma::fuzz {
+namespace librma::fuzz {
 
 /// Writes the inputs with which fuzz-messages starts: messages as honest processes send them. Returns whether
 /// that was possible.
 [[nodiscard]] bool write_message_corpus(const std::string& folder);
 
-}  // namespace rma::fuzz
+}  // namespace librma::fuzz

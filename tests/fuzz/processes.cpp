@@ -14,7 +14,7 @@
 #include "records.hpp"
 #include "util/log.hpp"
 
-namespace rma::fuzz {
+namespace librma::fuzz {
 
 void demand(bool what, const char* text) {
   if (what) return;
@@ -92,4 +92,4 @@ Rank::Rank(transport::LoopbackFabric& fabric, int number, const Network::CardSou
   for (int rank = 0; rank < kRanks; ++rank) pending.set_progress_source(rank, *network);
 }
 
-}  // namespace rma::fuzz
+}  // namespace librma::fuzz

@@ -14,7 +14,7 @@
 
 // The three processes of an input, which are all in this one.
 
-namespace rma::fuzz {
+namespace librma::fuzz {
 
 constexpr int kVictim = 0;
 constexpr int kAttacker = 1;
@@ -55,4 +55,4 @@ struct Rank {
   std::unique_ptr<HelperThread> helper;
 };
 
-}  // namespace rma::fuzz
+}  // namespace librma::fuzz

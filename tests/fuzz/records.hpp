@@ -12,7 +12,7 @@
 // An input of the fuzzer: a list of records, which say what one rank does to another. A record is one byte
 // for the kind, two bytes for the length, and the payload. The last record may be cut off.
 
-namespace rma::fuzz {
+namespace librma::fuzz {
 
 enum class Act : std::uint8_t {
   request,  ///< a message that is a request, behind an honest header
@@ -96,4 +96,4 @@ class Writer {
   Payload bytes_;
 };
 
-}  // namespace rma::fuzz
+}  // namespace librma::fuzz

@@ -6,7 +6,7 @@
 #include "hostile/message_world.hpp"
 #include "hostile/payload.hpp"
 
-namespace rma::hostile {
+namespace librma::hostile {
 
 void MessageWorld::say(MessageType type, Envelope envelope, std::span<const std::byte> head,
                        std::span<const std::byte> body) {
@@ -104,4 +104,4 @@ void MessageWorld::got_message(MessageType type, std::span<const std::byte> body
   got_.push_back({.type = type, .body = {body.begin(), body.end()}});
 }
 
-}  // namespace rma::hostile
+}  // namespace librma::hostile

@@ -7,7 +7,7 @@
 #include "core/network/request_order.hpp"
 #include "hostile/payload.hpp"
 
-namespace rma::hostile {
+namespace librma::hostile {
 namespace {
 
 constexpr std::size_t kArenaBytes = 16384;
@@ -334,4 +334,4 @@ void MessageWorld::send_honestly(int from, int to, std::size_t bytes, bool synch
   demand(sent == got, "an honest message arrives with other data");
 }
 
-}  // namespace rma::hostile
+}  // namespace librma::hostile

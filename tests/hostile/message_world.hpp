@@ -14,7 +14,7 @@
 #include "hostile/world_process.hpp"
 #include "messages/rings/line_ring.hpp"
 
-namespace rma::hostile {
+namespace librma::hostile {
 
 inline constexpr int kVictim = 0;
 inline constexpr int kAttacker = 1;
@@ -182,4 +182,4 @@ class MessageWorld {
   std::unique_ptr<Inbox> inbox_;  ///< of the attacker
 };
 
-}  // namespace rma::hostile
+}  // namespace librma::hostile

@@ -8,7 +8,7 @@
 
 // What the files of MessageWorld share: how they read the payload of a record, and what its messages contain.
 
-namespace rma::hostile {
+namespace librma::hostile {
 
 /// The context of all messages between the victim and the attacker.
 inline constexpr std::uint32_t kContext = 1;
@@ -28,4 +28,4 @@ Number number(std::span<const std::uint8_t>& payload) {
   return value;
 }
 
-}  // namespace rma::hostile
+}  // namespace librma::hostile

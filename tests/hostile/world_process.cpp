@@ -11,7 +11,7 @@
 #include "rma/rma.h"
 #include "util/log.hpp"
 
-namespace rma::hostile {
+namespace librma::hostile {
 namespace {
 
 Settings world_settings(std::string_view rendezvous) {
@@ -169,4 +169,4 @@ bool WorldProcesses::progress() {
   return found;
 }
 
-}  // namespace rma::hostile
+}  // namespace librma::hostile

@@ -18,7 +18,7 @@
 
 // The processes of a job for two-sided messages, which are all in this one and are driven by one thread.
 
-namespace rma::hostile {
+namespace librma::hostile {
 
 /// How the messages go: by the channel, as between hosts, or by rings, as within a host.
 enum class MessagePath : std::uint8_t { channel, rings };
@@ -72,4 +72,4 @@ class WorldProcesses {
 /// The key of the played process's memory, which is registered first.
 inline constexpr std::uint64_t kPlayedKey = (std::uint64_t{1} << 40U) + 1;
 
-}  // namespace rma::hostile
+}  // namespace librma::hostile

@@ -20,14 +20,14 @@ std::vector<std::byte> card(int rank, int round) {
   return std::vector<std::byte>(size, static_cast<std::byte>(rank * 31 + round + 1));
 }
 
-int die(std::string_view what, const rma::Status& status) {
+int die(std::string_view what, const librma::Status& status) {
   fmt::print(stderr, "{}: {}\n", what, status.text());
   return 1;
 }
 
 /// Joins the job once: every rank reads every card.
 int exchange(int round) {
-  auto opened = rma::open_bootstrap(round);
+  auto opened = librma::open_bootstrap(round);
   if (!opened.ok()) return die("open_bootstrap", opened.status());
   auto& job = *opened.value();
   if (auto status = job.publish(card(job.rank(), round)); !status.ok()) return die("publish", status);
@@ -51,7 +51,7 @@ int exchange(int round) {
 int leave_and_fail(std::string_view how) {
   int rank = 0;
   {
-    auto opened = rma::open_bootstrap(0);
+    auto opened = librma::open_bootstrap(0);
     if (!opened.ok()) return die("open_bootstrap", opened.status());
     rank = opened.value()->rank();
     if (auto status = opened.value()->fence(); !status.ok()) return die("fence", status);
@@ -72,14 +72,14 @@ int leave_and_fail(std::string_view how) {
 }
 
 int print_program() {
-  auto opened = rma::open_bootstrap(0);
+  auto opened = librma::open_bootstrap(0);
   if (!opened.ok()) return die("open_bootstrap", opened.status());
   fmt::print("rank {} program {}\n", opened.value()->rank(), opened.value()->program());
   return 0;
 }
 
 int fence_only() {
-  auto opened = rma::open_bootstrap(0);
+  auto opened = librma::open_bootstrap(0);
   if (!opened.ok()) return die("open_bootstrap", opened.status());
   auto& job = *opened.value();
   if (auto status = job.publish(card(job.rank(), 0)); !status.ok()) return die("publish", status);
@@ -97,7 +97,7 @@ bool launcher_is_stopped() {
 
 /// All but rank 0 leave while the launcher is stopped; rank 0 leaves when its stdin has ended.
 int leave_stopped() {
-  auto opened = rma::open_bootstrap(0);
+  auto opened = librma::open_bootstrap(0);
   if (!opened.ok()) return die("open_bootstrap", opened.status());
   if (auto status = opened.value()->fence(); !status.ok()) return die("fence", status);
   fmt::print("ready\n");
@@ -116,7 +116,7 @@ int linger(const char* until) {
   int rank = 0;
   int size = 0;
   {
-    auto opened = rma::open_bootstrap(0);
+    auto opened = librma::open_bootstrap(0);
     if (!opened.ok()) return die("open_bootstrap", opened.status());
     rank = opened.value()->rank();
     size = opened.value()->size();
@@ -128,7 +128,7 @@ int linger(const char* until) {
 
 /// Joins the job, and starts a process in another network namespace that tries to be the same rank.
 int join_twice(const std::string& self) {
-  auto opened = rma::open_bootstrap(0);
+  auto opened = librma::open_bootstrap(0);
   if (!opened.ok()) return die("open_bootstrap", opened.status());
   const int child = std::system(fmt::format("unshare --net '{}' fence", self).c_str());
   if (auto status = opened.value()->fence(); !status.ok()) return die("fence", status);
@@ -138,7 +138,7 @@ int join_twice(const std::string& self) {
 /// All ranks join the job and leave it. Then rank 0 joins it again, and the others end.
 int come_back_alone() {
   for (int round = 0; round < 2; ++round) {
-    auto opened = rma::open_bootstrap(round);
+    auto opened = librma::open_bootstrap(round);
     if (!opened.ok()) return die("open_bootstrap", opened.status());
     if (auto status = opened.value()->fence(); !status.ok()) return die("fence", status);
     if (opened.value()->rank() != 0) return 0;
@@ -148,7 +148,7 @@ int come_back_alone() {
 
 /// The last rank ends in the way `what`, while the others wait for it.
 int misbehave(std::string_view what) {
-  auto opened = rma::open_bootstrap(0);
+  auto opened = librma::open_bootstrap(0);
   if (!opened.ok()) return die("open_bootstrap", opened.status());
   auto& job = *opened.value();
   if (auto status = job.fence(); !status.ok()) return die("fence", status);

@@ -95,7 +95,7 @@ TEST(HangReport, ALongCycleIsCutShort) {
   EXPECT_THAT(lines.back(), testing::EndsWith("rank 31 waits for rank 32, and so on through 100 ranks"));
 }
 
-std::vector<int> decoded(const rma::WaitRecord& record) {
+std::vector<int> decoded(const librma::WaitRecord& record) {
   std::vector<int> ranks;
   for (std::size_t i = 0; i < record.run_count; ++i) {
     for (int k = 0; k < record.runs[i].count; ++k)
@@ -112,17 +112,17 @@ TEST(WaitRecord, HoldsRanksAsRuns) {
     for (int rank = 0; rank < 100; rank += step) {
       if (random() % 8 != 0) ranks.push_back(rank);
     }
-    rma::WaitRecord record;
-    if (rma::encode_ranks(ranks, record)) {
+    librma::WaitRecord record;
+    if (librma::encode_ranks(ranks, record)) {
       ASSERT_EQ(decoded(record), ranks);
     } else {
-      ASSERT_EQ(record.run_count, rma::WaitRecord::kMostRuns);
+      ASSERT_EQ(record.run_count, librma::WaitRecord::kMostRuns);
     }
   }
-  rma::WaitRecord columns;
+  librma::WaitRecord columns;
   std::vector<int> column;
   for (int rank = 3; rank < 4000; rank += 64) column.push_back(rank);
-  ASSERT_TRUE(rma::encode_ranks(column, columns));
+  ASSERT_TRUE(librma::encode_ranks(column, columns));
   EXPECT_EQ(columns.run_count, 1);
   EXPECT_EQ(decoded(columns), column);
 }

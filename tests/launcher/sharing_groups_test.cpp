@@ -8,7 +8,7 @@
 
 namespace {
 
-using rma::RankSite;
+using librma::RankSite;
 using rmarun::sharing_groups;
 using rmarun::SharingGroup;
 using testing::ElementsAre;

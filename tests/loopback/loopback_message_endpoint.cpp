@@ -5,7 +5,7 @@
 
 #include "loopback/loopback_transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 /// Copies the pieces of `from`, in their order, into those of `to`, in their order. There is room.
@@ -258,4 +258,4 @@ bool LoopbackMessageEndpoint::has_event() const {
                              [this](const Due& due) { return events_ == Events::all || due.solicited; });
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -8,7 +8,7 @@
 
 #include "transport/message_endpoint.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 class LoopbackTransport;
 
@@ -106,4 +106,4 @@ class LoopbackMessageEndpoint final : public MessageEndpoint {
   Events events_ = Events::all;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

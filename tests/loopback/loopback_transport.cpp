@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 std::vector<std::byte> card_of(int number) {
@@ -217,4 +217,4 @@ bool LoopbackTransport::arm() {
   return std::all_of(due_.begin(), due_.end(), [](const Due& due) { return due.silent; });
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -11,7 +11,7 @@
 #include "loopback/loopback_message_endpoint.hpp"
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 class LoopbackTransport;
 
@@ -112,4 +112,4 @@ class LoopbackTransport final : public Transport {
   LoopbackMessageEndpoint messages_;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

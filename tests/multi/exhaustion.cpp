@@ -38,8 +38,8 @@ void expect(bool good, std::string_view call, const char* what, std::int64_t det
 
 /// The blocks and bytes of the heap that are in use.
 struct Held {
-  std::size_t bytes = rma::current_runtime.load()->job->memory().allocator().bytes_in_use();
-  std::size_t blocks = rma::current_runtime.load()->job->memory().allocator().blocks_in_use();
+  std::size_t bytes = librma::current_runtime.load()->job->memory().allocator().bytes_in_use();
+  std::size_t blocks = librma::current_runtime.load()->job->memory().allocator().blocks_in_use();
 };
 
 struct Call {
@@ -369,15 +369,15 @@ void joining() {
 /// Receives a message of the library's own with no memory at all, in a context that was never used before:
 /// one that has arrived, and one for which the thread waits.
 void receive_in_need() {
-  rma::Messages& messages = *rma::current_runtime.load()->messages;
+  librma::Messages& messages = *librma::current_runtime.load()->messages;
   const int me = rma_rank();
   for (const bool later : {false, true}) {
-    const std::uint32_t number = rma::kFirstOwnContext + 0x1234 + (later ? 1 : 0);
-    rma::MessageContext& own = messages.context(number);
+    const std::uint32_t number = librma::kFirstOwnContext + 0x1234 + (later ? 1 : 0);
+    librma::MessageContext& own = messages.context(number);
     std::uint64_t word = 0x5eed;
     const auto send = [&] {
-      rma::SendOperation* operation = nullptr;
-      const auto data = rma::MessageData::of(std::as_bytes(std::span(&word, 1)));
+      librma::SendOperation* operation = nullptr;
+      const auto data = librma::MessageData::of(std::as_bytes(std::span(&word, 1)));
       expect(messages.start_send(data, me, {.context = number, .tag = 7}, own, &operation).ok(), "send",
              "sent");
       if (operation != nullptr) expect(messages.finish_send(*operation).ok(), "send", "finished");
@@ -397,7 +397,7 @@ void receive_in_need() {
     let_fail(0, true);
     bool thrown = false;
     try {
-      const rma::Status status =
+      const librma::Status status =
           messages.receive_without_fail({.address = reinterpret_cast<std::byte*>(&got), .bytes = sizeof got},
                                         {.source = me, .tag = 7, .context = number}, &info);
       thrown = !status.ok();

@@ -26,7 +26,7 @@ struct Block {
   unsigned char value = 0;
 };
 
-const rma::ProcessHeap* heap = nullptr;
+const librma::ProcessHeap* heap = nullptr;
 
 bool in_heap(const void* address) { return lies_in(*heap, address); }
 

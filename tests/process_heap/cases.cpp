@@ -66,7 +66,7 @@ void waits() {
     CHECK(readlink(path, name, sizeof name - 1) < 0 || std::strstr(name, "rma-process-heap") == nullptr);
   }
   // librma comes, as it does into a Python that has run for a while.
-  const rma::ProcessHeap& heap = shown_heap();
+  const librma::ProcessHeap& heap = shown_heap();
   CHECK(heap.reason == nullptr && !lies_in(heap, early));
   unsigned char* const late = filled(1000, 2);
   CHECK(lies_in(heap, late));
@@ -78,7 +78,7 @@ void waits() {
 
 // Blocks up to 4 MiB are shared, larger ones are private, and a block keeps its contents across the boundary.
 void sizes() {
-  const rma::ProcessHeap& heap = shown_heap();
+  const librma::ProcessHeap& heap = shown_heap();
   CHECK(lies_in(heap, filled(kLargestShared, 1)) && !lies_in(heap, filled(kLargestShared + 1, 1)));
   auto* block = filled(3 * kMebi, 3);
   block = static_cast<unsigned char*>(std::realloc(block, 9 * kMebi));
@@ -99,7 +99,7 @@ void sizes() {
 
 // A program may tell the system that it needs the contents of a block no more.
 void advises() {
-  const rma::ProcessHeap& heap = shown_heap();
+  const librma::ProcessHeap& heap = shown_heap();
   constexpr std::size_t kPage = 4096;
   auto* const block = static_cast<unsigned char*>(std::aligned_alloc(kPage, 64 * kPage));
   CHECK(lies_in(heap, block));
@@ -122,7 +122,7 @@ void advises() {
 
 // A core file has what is mapped, and mlockall() fills it.
 void maps() {
-  const rma::ProcessHeap& heap = shown_heap();
+  const librma::ProcessHeap& heap = shown_heap();
   CHECK(lies_in(heap, filled(1000, 1)));
   const std::size_t before = mapped_bytes();
   CHECK(before > 0 && before <= 64 * kMebi);
@@ -132,7 +132,7 @@ void maps() {
 
 // A program reserves terabytes, by malloc and by itself.
 void terabytes() {
-  const rma::ProcessHeap& heap = shown_heap();
+  const librma::ProcessHeap& heap = shown_heap();
   constexpr std::size_t kTebi = kMebi * kMebi;
   void* const reserved =
       mmap(nullptr, 8 * kTebi, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -144,7 +144,7 @@ void terabytes() {
 
 // A daemon closes all descriptors, opens other files, and forks.
 void descriptors() {
-  const rma::ProcessHeap& heap = shown_heap();
+  const librma::ProcessHeap& heap = shown_heap();
   unsigned char* const block = filled(3 * kMebi, 4);
   CHECK(lies_in(heap, block));
   for (int descriptor = 3; descriptor < 1024; ++descriptor) close(descriptor);
@@ -165,7 +165,7 @@ void descriptors() {
 
 void refused(std::string_view words) {
   give(filled(1000, 1));
-  const rma::ProcessHeap& heap = shown_heap();
+  const librma::ProcessHeap& heap = shown_heap();
   if (heap.reason == nullptr || std::string_view(heap.reason).find(words) == std::string_view::npos) {
     std::fprintf(stderr, "the reason is: %s\n", heap.reason != nullptr ? heap.reason : "none");
     std::abort();

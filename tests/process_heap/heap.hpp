@@ -8,15 +8,15 @@
 #include "malloc/process_heap.hpp"
 
 /// Returns the process heap as librma_heap.so shows it to librma, and so makes it begin.
-inline const rma::ProcessHeap& shown_heap() {
+inline const librma::ProcessHeap& shown_heap() {
   const auto find =
-      reinterpret_cast<rma::ProcessHeapFunction>(dlsym(RTLD_DEFAULT, rma::kProcessHeapFunction));
+      reinterpret_cast<librma::ProcessHeapFunction>(dlsym(RTLD_DEFAULT, librma::kProcessHeapFunction));
   CHECK(find != nullptr);
-  const rma::ProcessHeap* const heap = find();
+  const librma::ProcessHeap* const heap = find();
   CHECK(heap != nullptr);
   return *heap;
 }
 
-inline bool lies_in(const rma::ProcessHeap& heap, const void* address) {
+inline bool lies_in(const librma::ProcessHeap& heap, const void* address) {
   return static_cast<std::size_t>(static_cast<const std::byte*>(address) - heap.base) < heap.bytes;
 }

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace rma::info {
+namespace librma::info {
 namespace {
 
 using testing::HasSubstr;
@@ -92,4 +92,4 @@ TEST(Devices, TheJsonHasTheSame) {
 }
 
 }  // namespace
-}  // namespace rma::info
+}  // namespace librma::info

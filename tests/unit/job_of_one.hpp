@@ -9,7 +9,7 @@
 #include "core/one_sided/remote_access.hpp"
 #include "loopback/loopback_transport.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A job of one process, the test, with a loopback device.
 class JobOfOne : public testing::Test {
@@ -48,4 +48,4 @@ class JobOfOne : public testing::Test {
   std::unique_ptr<Accumulator> accumulator;
 };
 
-}  // namespace rma
+}  // namespace librma

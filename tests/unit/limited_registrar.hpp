@@ -8,7 +8,7 @@
 
 #include "fabric/registrar.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A Registrar with a limit on the registered bytes. Fails the test if a registration is removed that
 /// does not exist.
@@ -45,4 +45,4 @@ class LimitedRegistrar final : public Registrar {
   std::map<transport::Key, std::size_t> live_;
 };
 
-}  // namespace rma
+}  // namespace librma

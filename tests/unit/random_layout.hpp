@@ -6,7 +6,7 @@
 
 #include "core/one_sided/layout.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A layout, and the addresses of all its bytes in order, which are computed in another way.
 struct RandomLayout {
@@ -61,4 +61,4 @@ inline RandomLayout random_layout(std::mt19937_64& random, std::uintptr_t middle
   return random() % 2 == 0 ? random_strided(random, middle, unit) : random_list(random, middle, unit);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 
 #include "collectives/team/engine_table.hpp"
 
-namespace rma::info {
+namespace librma::info {
 namespace {
 
 struct Example {
@@ -77,4 +77,4 @@ std::string collectives_text(const Settings& settings) {
   return text;
 }
 
-}  // namespace rma::info
+}  // namespace librma::info

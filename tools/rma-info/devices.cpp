@@ -8,7 +8,7 @@
 #include "fabric/registrar.hpp"
 #include "fabric/registration_cache.hpp"
 
-namespace rma::info {
+namespace librma::info {
 namespace {
 
 constexpr const char* kNone = "none\n";
@@ -139,4 +139,4 @@ std::string why_no_registration_cache() {
   return RegistrationCache::create(registrar, {.max_bytes = 1, .max_entries = 1, .enabled = true})->why_off();
 }
 
-}  // namespace rma::info
+}  // namespace librma::info

@@ -7,7 +7,7 @@
 #include "transport/verbs/ports.hpp"
 #include "util/settings.hpp"
 
-namespace rma::info {
+namespace librma::info {
 
 /// The RDMA ports of this host.
 struct Devices {
@@ -33,4 +33,4 @@ struct RailChoice {
 /// registrations can be remembered.
 [[nodiscard]] std::string why_no_registration_cache();
 
-}  // namespace rma::info
+}  // namespace librma::info

@@ -8,7 +8,7 @@
 #include "transport/ofi/fabric_choice.hpp"
 #endif
 
-namespace rma::info {
+namespace librma::info {
 
 bool Fabrics::usable() const {
   return std::ranges::any_of(interfaces, [](const Interface& one) { return one.unusable.empty(); });
@@ -84,4 +84,4 @@ nlohmann::ordered_json fabrics_json(const Fabrics& fabrics) {
   return list;
 }
 
-}  // namespace rma::info
+}  // namespace librma::info

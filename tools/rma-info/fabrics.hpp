@@ -6,7 +6,7 @@
 
 #include "util/settings.hpp"
 
-namespace rma::info {
+namespace librma::info {
 
 /// What libfabric offers on this host, by which jobs reach other hosts without RDMA devices.
 struct Fabrics {
@@ -32,4 +32,4 @@ struct Fabrics {
 [[nodiscard]] std::string fabrics_text(const Fabrics& fabrics);
 [[nodiscard]] nlohmann::ordered_json fabrics_json(const Fabrics& fabrics);
 
-}  // namespace rma::info
+}  // namespace librma::info

@@ -28,27 +28,27 @@ int main(int argc, char** argv) {
 
   std::string text;
   if (markdown) {
-    text = rma::info::settings_markdown();
+    text = librma::info::settings_markdown();
   } else if (collectives) {
-    text = json ? rma::info::collectives_page_json().dump(2) + "\n" : rma::info::collectives_page();
+    text = json ? librma::info::collectives_page_json().dump(2) + "\n" : librma::info::collectives_page();
   } else if (copies) {
-    text = json ? rma::info::copies_json().dump(2) + "\n" : rma::info::copies_page();
+    text = json ? librma::info::copies_json().dump(2) + "\n" : librma::info::copies_page();
   } else if (json) {
-    nlohmann::ordered_json all = rma::info::machine_json();
-    all["settings"] = rma::info::settings_json();
+    nlohmann::ordered_json all = librma::info::machine_json();
+    all["settings"] = librma::info::settings_json();
     text = all.dump(2) + "\n";
   } else if (devices) {
-    text = rma::info::devices_page();
+    text = librma::info::devices_page();
   } else {
-    text = settings ? rma::info::settings_text() : rma::info::machine_text();
+    text = settings ? librma::info::settings_text() : librma::info::machine_text();
   }
   std::fputs(text.c_str(), stdout);
   if (markdown) return 0;
-  if (const std::string warning = rma::info::environment_warning(); !warning.empty()) {
+  if (const std::string warning = librma::info::environment_warning(); !warning.empty()) {
     std::fprintf(stderr, "rma-info: warning: %s\n", warning.c_str());
   }
-  std::string wrong = rma::info::environment_error();
-  if (wrong.empty() && !settings) wrong = rma::info::devices_error();
+  std::string wrong = librma::info::environment_error();
+  if (wrong.empty() && !settings) wrong = librma::info::devices_error();
   if (wrong.empty()) return 0;
   std::fflush(stdout);
   std::fprintf(stderr, "rma-info: the environment is wrong, the defaults are shown: %s\n", wrong.c_str());

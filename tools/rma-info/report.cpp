@@ -18,7 +18,7 @@
 #include "util/statistics.hpp"
 #include "util/system/memory_limit.hpp"
 
-namespace rma::info {
+namespace librma::info {
 namespace {
 
 Settings defaults() { return read_settings({}).value(); }
@@ -224,4 +224,4 @@ std::string machine_text() {
       devices_summary(ports) + networks_text(ports));
 }
 
-}  // namespace rma::info
+}  // namespace librma::info

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace rma::info {
+namespace librma::info {
 
 /// Returns the errors of the settings in this environment, or an empty text if there are none.
 [[nodiscard]] std::string environment_error();
@@ -34,4 +34,4 @@ namespace rma::info {
 [[nodiscard]] nlohmann::ordered_json machine_json();
 [[nodiscard]] std::string machine_text();
 
-}  // namespace rma::info
+}  // namespace librma::info

@@ -20,16 +20,17 @@ using Bitmap = std::unique_ptr<hwloc_bitmap_s, BitmapDeleter>;
 
 }  // namespace
 
-rma::Result<std::vector<cpu_set_t>> allowed_cores() {
+librma::Result<std::vector<cpu_set_t>> allowed_cores() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0)
-    return rma::system_failure(RMA_ERR_SYSTEM, "hwloc_topology_init", errno);
+    return librma::system_failure(RMA_ERR_SYSTEM, "hwloc_topology_init", errno);
   const std::unique_ptr<hwloc_topology, TopologyDeleter> topology(raw);
-  if (hwloc_topology_load(raw) != 0) return rma::system_failure(RMA_ERR_SYSTEM, "hwloc_topology_load", errno);
+  if (hwloc_topology_load(raw) != 0)
+    return librma::system_failure(RMA_ERR_SYSTEM, "hwloc_topology_load", errno);
   // hwloc has left out the cores that the container forbids; a taskset around rmarun narrows the set further.
   const Bitmap allowed(hwloc_bitmap_alloc());
   if (hwloc_get_cpubind(raw, allowed.get(), HWLOC_CPUBIND_PROCESS) != 0) {
-    return rma::system_failure(RMA_ERR_SYSTEM, "cannot read this process's own binding", errno);
+    return librma::system_failure(RMA_ERR_SYSTEM, "cannot read this process's own binding", errno);
   }
 
   std::vector<cpu_set_t> cores;
@@ -43,7 +44,7 @@ rma::Result<std::vector<cpu_set_t>> allowed_cores() {
     cores.push_back(set);
   }
   if (cores.empty()) {
-    return rma::Status(RMA_ERR_SYSTEM, "hwloc finds no cores on this machine: run with --bind none");
+    return librma::Status(RMA_ERR_SYSTEM, "hwloc finds no cores on this machine: run with --bind none");
   }
   return cores;
 }

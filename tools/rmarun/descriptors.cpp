@@ -25,14 +25,14 @@ rlim_t open_now() {
 
 }  // namespace
 
-rma::Result<rlimit> make_room_for(int ranks) {
+librma::Result<rlimit> make_room_for(int ranks) {
   rlimit users{};
   if (::getrlimit(RLIMIT_NOFILE, &users) != 0)
-    return rma::system_failure(RMA_ERR_SYSTEM, "getrlimit of RLIMIT_NOFILE", errno);
+    return librma::system_failure(RMA_ERR_SYSTEM, "getrlimit of RLIMIT_NOFILE", errno);
   const rlim_t needed = open_now() + kOwn + kPerRank * static_cast<rlim_t>(ranks);
   if (users.rlim_cur >= needed) return users;
   if (users.rlim_max < needed) {
-    return rma::Status(
+    return librma::Status(
         RMA_ERR_SYSTEM,
         fmt::format("-n {} needs {} open files in rmarun, and the hard limit is {} (ulimit -Hn): start "
                     "fewer ranks or have the limit raised",
@@ -40,7 +40,7 @@ rma::Result<rlimit> make_room_for(int ranks) {
   }
   const rlimit raised{.rlim_cur = needed, .rlim_max = users.rlim_max};
   if (::setrlimit(RLIMIT_NOFILE, &raised) != 0)
-    return rma::system_failure(RMA_ERR_SYSTEM, "setrlimit of RLIMIT_NOFILE", errno);
+    return librma::system_failure(RMA_ERR_SYSTEM, "setrlimit of RLIMIT_NOFILE", errno);
   return users;
 }
 

@@ -8,6 +8,6 @@ namespace rmarun {
 
 /// Raises this process's soft limit of open files to the number that a job of `ranks` needs, if it is lower.
 /// @return the limit as it was, which the ranks get, or RMA_ERR_SYSTEM if the hard limit is too low.
-rma::Result<rlimit> make_room_for(int ranks);
+librma::Result<rlimit> make_room_for(int ranks);
 
 }  // namespace rmarun

@@ -89,7 +89,7 @@ std::optional<OutputFailure> Forwarder::handle(const std::vector<pollfd>& polls)
 bool Forwarder::read_some(Source& source) {
   std::array<char, size_t{64} << 10> piece;  // the size of a pipe
   const ssize_t count =
-      rma::uninterrupted([&] { return ::read(source.from.get(), piece.data(), piece.size()); });
+      librma::uninterrupted([&] { return ::read(source.from.get(), piece.data(), piece.size()); });
   if (count > 0) {
     source.to->feed(source.stream, {piece.data(), static_cast<size_t>(count)}, Clock::now());
     return true;

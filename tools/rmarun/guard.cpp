@@ -34,7 +34,7 @@ constexpr auto kSameRequest = std::chrono::milliseconds(100);
 /// Writes a line to stderr, unless nobody reads it: rmarun's end does not wait for a reader.
 void say(std::string_view text) {
   constexpr int kForReader = 200;  // ms
-  const rma::SignalsHeldBack held_back;
+  const librma::SignalsHeldBack held_back;
   pollfd err{STDERR_FILENO, POLLOUT, 0};
   if (::poll(&err, 1, kForReader) == 1) fmt::print(stderr, "rmarun: {}\n", text);
 }

@@ -91,7 +91,7 @@ class Job {
       for (const std::string& assignment : prepared.value().environments[at]) environment.set(assignment);
       if (const std::string waits = waits_.assignment(); !waits.empty()) environment.set(waits);
       for (const auto& [name, value] : program.environment) environment.set(name, value);
-      if (const rma::Status status = preload_process_heap(environment); !status.ok()) {
+      if (const librma::Status status = preload_process_heap(environment); !status.ok()) {
         return fail(kExitFailure, status.text());
       }
       if (!start_rank(static_cast<int>(at), program, environment,

@@ -116,7 +116,7 @@ std::string count_ranks(Parsed& parsed, bool first, const Way& way, OtherHosts& 
   parsed.program.ranks = parsed.ranks.value_or(parsed.per_host.value_or(1));
   std::string source = parsed.hosts.empty() ? parsed.host_file : parsed.hosts;
   const bool given = !source.empty();
-  rma::Result<std::vector<Host>> hosts = std::vector<Host>();
+  librma::Result<std::vector<Host>> hosts = std::vector<Host>();
   if (given) {
     hosts = parsed.hosts.empty() ? hosts_of_file(source) : hosts_of_list(source);
     if (!hosts.ok()) return std::string(hosts.status().text());

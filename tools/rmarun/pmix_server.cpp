@@ -18,7 +18,7 @@ namespace rmarun {
 
 namespace {
 
-rma::Status failure(const char* what, pmix_status_t code) {
+librma::Status failure(const char* what, pmix_status_t code) {
   return {RMA_ERR_LAUNCH, fmt::format("{} failed: {} ({})", what, PMIx_Error_string(code), code)};
 }
 
@@ -155,11 +155,12 @@ void PmixServer::set_environment() {
   ::setenv("PMIX_MCA_pmix_event_caching_window", "0", 0);  // NOLINT(concurrency-mt-unsafe): one thread
 }
 
-rma::Result<PmixServer*> PmixServer::start(const std::vector<int>& programs, const std::string& directory) {
+librma::Result<PmixServer*> PmixServer::start(const std::vector<int>& programs,
+                                              const std::string& directory) {
   // The object is never deleted, because PMIx's thread uses it as long as the process runs.
   static PmixServer& server = *new PmixServer;
   Descriptor wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!wakeup.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+  if (!wakeup.open()) return librma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
   server.reports_.emplace(static_cast<int>(programs.size()), std::move(wakeup));
 
   // The directory's random name makes the job's name unique on this host, too. librma knows by it that rmarun
@@ -178,7 +179,7 @@ rma::Result<PmixServer*> PmixServer::start(const std::vector<int>& programs, con
   return &server;
 }
 
-rma::Status PmixServer::watch_connections() {
+librma::Status PmixServer::watch_connections() {
   pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
   InfoList infos;
   infos.add_pointer(PMIX_EVENT_RETURN_OBJECT, this);
@@ -189,7 +190,7 @@ rma::Status PmixServer::watch_connections() {
   return {};
 }
 
-rma::Status PmixServer::register_job(const std::vector<int>& programs) {
+librma::Status PmixServer::register_job(const std::vector<int>& programs) {
   const auto ranks = static_cast<int>(programs.size());
   char* raw = nullptr;
   if (const auto code = PMIx_generate_regex(host_name().c_str(), &raw); !succeeded(code)) {
@@ -236,7 +237,7 @@ rma::Status PmixServer::register_job(const std::vector<int>& programs) {
   return {};
 }
 
-rma::Result<std::vector<std::string>> PmixServer::environment_of(int rank) {
+librma::Result<std::vector<std::string>> PmixServer::environment_of(int rank) {
   pmix_proc_t proc;
   PMIX_LOAD_PROCID(&proc, job_.c_str(), static_cast<pmix_rank_t>(rank));
   char** added = nullptr;

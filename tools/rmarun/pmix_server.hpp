@@ -25,20 +25,20 @@ class PmixServer {
 
   /// Starts the server. This may take long or hang, because of PMIx and hwloc. Call it once per process.
   /// `programs` has for each rank the number of its program (PMIX_APPNUM).
-  static rma::Result<PmixServer*> start(const std::vector<int>& programs, const std::string& directory);
+  static librma::Result<PmixServer*> start(const std::vector<int>& programs, const std::string& directory);
   PmixServer(const PmixServer&) = delete;
   PmixServer& operator=(const PmixServer&) = delete;
 
   /// Returns the variables that the PMIx client of `rank` needs in its environment, as NAME=VALUE.
-  rma::Result<std::vector<std::string>> environment_of(int rank);
+  librma::Result<std::vector<std::string>> environment_of(int rank);
 
   [[nodiscard]] Reports& reports() { return *reports_; }
 
  private:
   PmixServer() = default;
   ~PmixServer() = default;
-  rma::Status watch_connections();
-  rma::Status register_job(const std::vector<int>& programs);
+  librma::Status watch_connections();
+  librma::Status register_job(const std::vector<int>& programs);
 
   std::string job_;
   std::optional<Reports> reports_;  ///< set before the server starts

@@ -17,7 +17,7 @@
 namespace rmarun {
 namespace {
 
-rma::Result<Prepared> prepare(const std::vector<int>& programs, Bind bind, const std::string& directory) {
+librma::Result<Prepared> prepare(const std::vector<int>& programs, Bind bind, const std::string& directory) {
   Prepared prepared;
   if (bind == Bind::kCore) {
     auto cores = allowed_cores();
@@ -44,33 +44,33 @@ rma::Result<Prepared> prepare(const std::vector<int>& programs, Bind bind, const
 
 struct Preparation::Shared {
   Descriptor done;
-  std::optional<rma::Result<Prepared>> result;  ///< written before `done`
+  std::optional<librma::Result<Prepared>> result;  ///< written before `done`
 };
 
-rma::Result<Preparation> Preparation::start(const Options& options, const std::string& directory) {
+librma::Result<Preparation> Preparation::start(const Options& options, const std::string& directory) {
   look_for_processors_only();
   PmixServer::set_environment();
   auto shared = std::make_shared<Shared>();
   shared->done = Descriptor(::eventfd(0, EFD_CLOEXEC));
-  if (!shared->done.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+  if (!shared->done.open()) return librma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
   try {
-    const rma::SignalsHeldBack held_back;  // this thread and PMIx's inherit the mask
+    const librma::SignalsHeldBack held_back;  // this thread and PMIx's inherit the mask
     std::thread([shared, programs = options.programs_of_ranks(), bind = options.bind, directory] {
       shared->result = prepare(programs, bind, directory);
       const uint64_t one = 1;
       [[maybe_unused]] const ssize_t written = ::write(shared->done.get(), &one, sizeof one);
     }).detach();
   } catch (const std::system_error& error) {
-    return rma::Status(RMA_ERR_SYSTEM, "cannot start a thread: " + describe_refusal(error.code().value()));
+    return librma::Status(RMA_ERR_SYSTEM, "cannot start a thread: " + describe_refusal(error.code().value()));
   }
   return Preparation(std::move(shared));
 }
 
 int Preparation::done() const noexcept { return shared_->done.get(); }
 
-rma::Result<Prepared> Preparation::take() {
+librma::Result<Prepared> Preparation::take() {
   uint64_t count = 0;  // the read comes after the thread's write, and so does the use of the result
-  static_cast<void>(rma::uninterrupted([&] { return ::read(shared_->done.get(), &count, sizeof count); }));
+  static_cast<void>(librma::uninterrupted([&] { return ::read(shared_->done.get(), &count, sizeof count); }));
   return *std::move(shared_->result);
 }
 

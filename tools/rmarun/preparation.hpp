@@ -29,11 +29,11 @@ struct Prepared {
 class Preparation {
  public:
   /// Starts the thread. The environment must not change until done().
-  static rma::Result<Preparation> start(const Options& options, const std::string& directory);
+  static librma::Result<Preparation> start(const Options& options, const std::string& directory);
 
   /// Becomes readable once take() may be called.
   [[nodiscard]] int done() const noexcept;
-  rma::Result<Prepared> take();
+  librma::Result<Prepared> take();
 
  private:
   struct Shared;

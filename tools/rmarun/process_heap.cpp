@@ -32,7 +32,7 @@ void prepend(Environment& environment, const std::string& name, const std::strin
 
 }  // namespace
 
-rma::Status preload_process_heap(Environment& environment) {
+librma::Status preload_process_heap(Environment& environment) {
   const std::string setting = environment.get("RMA_PROCESS_HEAP");
   if (setting == "0") return {};
   std::error_code error;

@@ -26,29 +26,30 @@ bool is_out_of_descriptors(int error) { return error == EMFILE || error == ENFIL
 
 }  // namespace
 
-rma::Result<RankServer*> RankServer::start(const std::vector<int>& programs, const std::string& directory,
-                                           Reports& reports) {
+librma::Result<RankServer*> RankServer::start(const std::vector<int>& programs, const std::string& directory,
+                                              Reports& reports) {
   static RankServer* server = nullptr;
   server = new RankServer(directory, reports);
   for (const int program : programs) server->seats_.push_back({.program = program, .card = {}});
-  server->own_site_ = rma::site_of_this_process(directory);
-  server->wakeup_ = rma::Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!server->wakeup_.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+  server->own_site_ = librma::site_of_this_process(directory);
+  server->wakeup_ = librma::Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!server->wakeup_.open()) return librma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
   // One of the two is enough: a long TMPDIR leaves no room for the name of a file in the address of a socket.
-  server->by_file_ = rma::listen_at(rma::SocketName::file(directory + "/" + rma::kLauncherSocket));
-  server->by_name_ = rma::listen_at(rma::SocketName::abstract(directory.substr(directory.rfind('/') + 1)));
+  server->by_file_ = librma::listen_at(librma::SocketName::file(directory + "/" + librma::kLauncherSocket));
+  server->by_name_ =
+      librma::listen_at(librma::SocketName::abstract(directory.substr(directory.rfind('/') + 1)));
   if (!server->by_file_.open() && !server->by_name_.open())
-    return rma::system_failure(RMA_ERR_SYSTEM, "making the socket at which the ranks reach rmarun", errno);
+    return librma::system_failure(RMA_ERR_SYSTEM, "making the socket at which the ranks reach rmarun", errno);
   try {
     std::thread([] { server->run(); }).detach();
   } catch (const std::system_error& error) {
-    return rma::Status(RMA_ERR_SYSTEM, "cannot start a thread: " + describe_refusal(error.code().value()));
+    return librma::Status(RMA_ERR_SYSTEM, "cannot start a thread: " + describe_refusal(error.code().value()));
   }
   return server;
 }
 
 std::string RankServer::assignment() const {
-  return fmt::format("{}={}", rma::kLauncherDirectory, directory_);
+  return fmt::format("{}={}", librma::kLauncherDirectory, directory_);
 }
 
 void RankServer::note_end(int rank) {
@@ -68,7 +69,7 @@ void RankServer::run() {
                    {by_file_.get(), static_cast<short>(may_accept), 0},
                    {by_name_.get(), static_cast<short>(may_accept), 0}});
     for (const Caller& caller : callers_) events.push_back({caller.socket->get(), POLLIN, 0});
-    static_cast<void>(rma::uninterrupted([&] { return ::poll(events.data(), events.size(), -1); }));
+    static_cast<void>(librma::uninterrupted([&] { return ::poll(events.data(), events.size(), -1); }));
     // A rank's next process calls after the one before has left. So nobody is heard who was accepted after
     // the poll, and the older one of two callers is heard first.
     for (Caller& caller : callers_) serve(caller);
@@ -91,16 +92,16 @@ void RankServer::look_at_ends() {
   fail_waiters();
 }
 
-void RankServer::accept_all(const rma::Descriptor& listening) {
+void RankServer::accept_all(const librma::Descriptor& listening) {
   while (listening.open() && !full_) {
-    rma::Descriptor made(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    librma::Descriptor made(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!made.open()) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       full_ = is_out_of_descriptors(errno);
       return;
     }
-    if (rma::other_end(made).uid != ::geteuid()) continue;
-    callers_.push_back({.socket = std::make_shared<rma::Descriptor>(std::move(made))});
+    if (librma::other_end(made).uid != ::geteuid()) continue;
+    callers_.push_back({.socket = std::make_shared<librma::Descriptor>(std::move(made))});
   }
 }
 
@@ -108,21 +109,21 @@ void RankServer::accept_all(const rma::Descriptor& listening) {
 void RankServer::serve(Caller& caller) {
   std::vector<std::byte> message;
   while (!caller.over) {
-    const ssize_t bytes = rma::receive_call(*caller.socket, message);
+    const ssize_t bytes = librma::receive_call(*caller.socket, message);
     if (bytes < 0 && errno == EAGAIN) return;
     if (bytes <= 0) return end(caller);
     std::span<const std::byte> body(message);
-    const auto words = rma::take_head<rma::RankWords>(body);
-    if (!words || words->magic != rma::RankWords::kMagic) {
-      answer(caller, {.call = rma::RankCall::refused});
+    const auto words = librma::take_head<librma::RankWords>(body);
+    if (!words || words->magic != librma::RankWords::kMagic) {
+      answer(caller, {.call = librma::RankCall::refused});
       return end(caller);
     }
     take(caller, *words, body);
   }
 }
 
-void RankServer::take(Caller& caller, const rma::RankWords& words, std::span<const std::byte> body) {
-  using rma::RankCall;
+void RankServer::take(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body) {
+  using librma::RankCall;
   const bool exists = words.rank >= 0 && static_cast<size_t>(words.rank) < size();
   const bool joined = caller.rank >= 0 && !caller.left;
   if (words.call == RankCall::join && exists && caller.rank < 0) return join(caller, words.rank, body);
@@ -155,9 +156,9 @@ void RankServer::take(Caller& caller, const rma::RankWords& words, std::span<con
 void RankServer::join(Caller& caller, int rank, std::span<const std::byte> body) {
   const bool taken = std::ranges::any_of(
       callers_, [&](const Caller& other) { return other.rank == rank && !other.left && !other.over; });
-  const auto site = rma::take_head<rma::RankSite>(body);
+  const auto site = librma::take_head<librma::RankSite>(body);
   if (taken || !site) {
-    answer(caller, {.call = rma::RankCall::refused});
+    answer(caller, {.call = librma::RankCall::refused});
     caller.over = true;
     return;
   }
@@ -167,7 +168,7 @@ void RankServer::join(Caller& caller, int rank, std::span<const std::byte> body)
   seat.left = false;
   seat.lost = false;
   reports_.note_stage(rank, Stage::kJoined);
-  answer(caller, {.call = rma::RankCall::join,
+  answer(caller, {.call = librma::RankCall::join,
                   .rank = rank,
                   .number = static_cast<std::int32_t>(size()),
                   .program = seat.program});
@@ -183,14 +184,14 @@ void RankServer::end(Caller& caller) {
   fail_waiters();
 }
 
-void RankServer::wait(Caller& caller, rma::RankCall what) {
+void RankServer::wait(Caller& caller, librma::RankCall what) {
   caller.waits_for = what;
   fail_waiters();
   // Each rank has at most one caller that has not left.
   const auto waiting = static_cast<size_t>(
       std::ranges::count_if(callers_, [](const Caller& each) { return each.waits_for.has_value(); }));
   if (waiting < size()) return;
-  if (what == rma::RankCall::gather) return answer_gather();
+  if (what == librma::RankCall::gather) return answer_gather();
   for (Caller& each : callers_) {
     if (each.waits_for) answer(each, {.call = *std::exchange(each.waits_for, std::nullopt)});
   }
@@ -203,12 +204,12 @@ void RankServer::fail_waiters() {
   for (Caller& each : callers_) {
     if (!each.waits_for) continue;
     each.waits_for.reset();
-    answer(each, {.call = rma::RankCall::gone, .rank = rank});
+    answer(each, {.call = librma::RankCall::gone, .rank = rank});
   }
 }
 
 void RankServer::answer_gather() {
-  std::vector<rma::RankSite> sites(size());
+  std::vector<librma::RankSite> sites(size());
   for (const Caller& each : callers_) {
     if (each.waits_for) sites[static_cast<size_t>(each.rank)] = each.site;
   }
@@ -216,16 +217,16 @@ void RankServer::answer_gather() {
   for (Caller& each : callers_) {
     if (!each.waits_for) continue;
     const SharingGroup& group = groups[static_cast<size_t>(each.rank)];
-    const rma::RankGroup head = {.by_file = group.by_file ? 1U : 0U};
-    answer(each, {.call = *std::exchange(each.waits_for, std::nullopt)}, rma::bytes_of(head),
+    const librma::RankGroup head = {.by_file = group.by_file ? 1U : 0U};
+    answer(each, {.call = *std::exchange(each.waits_for, std::nullopt)}, librma::bytes_of(head),
            std::as_bytes(std::span(group.ranks)));
   }
 }
 
 /// A rank asks one thing at a time, so there is room for the answer. One that has ended needs none.
-void RankServer::answer(Caller& caller, const rma::RankWords& words, std::span<const std::byte> body,
+void RankServer::answer(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body,
                         std::span<const std::byte> rest) {
-  rma::send_call(*caller.socket, words, body, rest, MSG_DONTWAIT);
+  librma::send_call(*caller.socket, words, body, rest, MSG_DONTWAIT);
 }
 
 }  // namespace rmarun

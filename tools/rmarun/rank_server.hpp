@@ -25,8 +25,8 @@ class RankServer {
  public:
   /// Starts the server. `programs` has the number of the program of each rank. `reports` lives as long as
   /// the process.
-  static rma::Result<RankServer*> start(const std::vector<int>& programs, const std::string& directory,
-                                        Reports& reports);
+  static librma::Result<RankServer*> start(const std::vector<int>& programs, const std::string& directory,
+                                           Reports& reports);
   RankServer(const RankServer&) = delete;
   RankServer& operator=(const RankServer&) = delete;
 
@@ -40,11 +40,11 @@ class RankServer {
  private:
   /// A process that has connected.
   struct Caller {
-    std::shared_ptr<rma::Descriptor> socket;  ///< an unanswered abort has it too
-    int rank = -1;                            ///< -1 until it has joined
-    rma::RankSite site = {};
+    std::shared_ptr<librma::Descriptor> socket;  ///< an unanswered abort has it too
+    int rank = -1;                               ///< -1 until it has joined
+    librma::RankSite site = {};
     bool left = false;
-    std::optional<rma::RankCall> waits_for = {};  ///< until all ranks do
+    std::optional<librma::RankCall> waits_for = {};  ///< until all ranks do
     bool over = false;
   };
   /// A rank, as far as rmarun knows it.
@@ -62,25 +62,25 @@ class RankServer {
 
   void run();
   void look_at_ends();
-  void accept_all(const rma::Descriptor& listening);
+  void accept_all(const librma::Descriptor& listening);
   void serve(Caller& caller);
-  void take(Caller& caller, const rma::RankWords& words, std::span<const std::byte> body);
+  void take(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body);
   void join(Caller& caller, int rank, std::span<const std::byte> body);
   void end(Caller& caller);
-  void wait(Caller& caller, rma::RankCall what);
+  void wait(Caller& caller, librma::RankCall what);
   /// If a rank will not come any more, answers all callers that wait for it with RankCall::gone.
   void fail_waiters();
   void answer_gather();
   [[nodiscard]] std::size_t size() const { return seats_.size(); }
-  static void answer(Caller& caller, const rma::RankWords& words, std::span<const std::byte> body = {},
+  static void answer(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body = {},
                      std::span<const std::byte> rest = {});
 
   const std::string directory_;
   Reports& reports_;
-  rma::RankSite own_site_;
-  rma::Descriptor by_file_;      ///< listens
-  rma::Descriptor by_name_;      ///< listens
-  rma::Descriptor wakeup_;       ///< an eventfd
+  librma::RankSite own_site_;
+  librma::Descriptor by_file_;   ///< listens
+  librma::Descriptor by_name_;   ///< listens
+  librma::Descriptor wakeup_;    ///< an eventfd
   std::vector<Caller> callers_;  ///< oldest first
   std::vector<Seat> seats_;      ///< by rank
   bool full_ = false;            ///< there is no descriptor for another caller until one has gone

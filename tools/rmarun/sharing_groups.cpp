@@ -4,15 +4,16 @@
 
 namespace rmarun {
 
-std::vector<SharingGroup> sharing_groups(const std::vector<rma::RankSite>& sites, const rma::RankSite& own) {
-  const auto sees_directory = [&](const rma::RankSite& site) {
+std::vector<SharingGroup> sharing_groups(const std::vector<librma::RankSite>& sites,
+                                         const librma::RankSite& own) {
+  const auto sees_directory = [&](const librma::RankSite& site) {
     return site.directory_inode == own.directory_inode && site.directory_device == own.directory_device &&
            own.directory_inode != 0;
   };
   const bool one_network = std::ranges::all_of(
-      sites, [&](const rma::RankSite& site) { return site.network == sites.front().network; });
+      sites, [&](const librma::RankSite& site) { return site.network == sites.front().network; });
   // A rank is in one group only, so that all members share memory with each other.
-  const auto together = [&](const rma::RankSite& a, const rma::RankSite& b) {
+  const auto together = [&](const librma::RankSite& a, const librma::RankSite& b) {
     if (one_network) return true;
     if (sees_directory(a) != sees_directory(b)) return false;
     return sees_directory(a) || a.network == b.network;

@@ -13,7 +13,7 @@ struct SharingGroup {
 };
 
 /// Returns the group of each rank. `sites` has the place of each rank, and `own` is rmarun's.
-[[nodiscard]] std::vector<SharingGroup> sharing_groups(const std::vector<rma::RankSite>& sites,
-                                                       const rma::RankSite& own);
+[[nodiscard]] std::vector<SharingGroup> sharing_groups(const std::vector<librma::RankSite>& sites,
+                                                       const librma::RankSite& own);
 
 }  // namespace rmarun

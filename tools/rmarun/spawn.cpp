@@ -127,9 +127,9 @@ Spawned spawn(const SpawnRequest& request) {
   failure.write.reset();
   // The pipe ends without data when exec has closed its other end.
   Failure why;
-  const ssize_t got = rma::uninterrupted([&] { return ::read(failure.read.get(), &why, sizeof why); });
+  const ssize_t got = librma::uninterrupted([&] { return ::read(failure.read.get(), &why, sizeof why); });
   if (got == static_cast<ssize_t>(sizeof why)) {
-    static_cast<void>(rma::uninterrupted([&] { return ::waitpid(pid, nullptr, 0); }));
+    static_cast<void>(librma::uninterrupted([&] { return ::waitpid(pid, nullptr, 0); }));
     result.error = why.error;
     result.at_directory = why.at_directory;
     result.at_exec = !why.at_directory;

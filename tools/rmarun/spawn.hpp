@@ -11,7 +11,7 @@
 
 namespace rmarun {
 
-using rma::Descriptor;
+using librma::Descriptor;
 
 /// The description of a rank to start.
 struct SpawnRequest {

@@ -23,17 +23,17 @@ namespace {
 /// Returns a text that another process wrote, with nothing in it that a terminal would act on.
 template <std::size_t kSize>
 std::string printable(const std::array<char, kSize>& from) {
-  std::string text(rma::text_of(from));
+  std::string text(librma::text_of(from));
   std::ranges::replace_if(
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
   return text;
 }
 
 /// Returns the awaited ranks that exist. Nothing in `record` need be true.
-std::vector<int> awaited_ranks(const rma::WaitRecord& record, std::size_t ranks) {
+std::vector<int> awaited_ranks(const librma::WaitRecord& record, std::size_t ranks) {
   std::vector<int> awaited;
-  const std::size_t runs = std::min<std::size_t>(record.run_count, rma::WaitRecord::kMostRuns);
-  for (const rma::RankRun& run : std::span(record.runs).first(runs)) {
+  const std::size_t runs = std::min<std::size_t>(record.run_count, librma::WaitRecord::kMostRuns);
+  for (const librma::RankRun& run : std::span(record.runs).first(runs)) {
     const auto count = std::min<std::int64_t>(run.count, static_cast<std::int64_t>(ranks));
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t rank = run.first + i * run.stride;
@@ -50,15 +50,15 @@ std::int64_t monotonic_nanoseconds() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-using Records = std::array<std::optional<rma::WaitRecord>, rma::WaitPage::kSlots>;
+using Records = std::array<std::optional<librma::WaitRecord>, librma::WaitPage::kSlots>;
 
 /// Returns the records of a rank, without those that it is writing.
 Records read_page(int file, std::size_t rank) {
   Records records;
-  rma::WaitPage page{};
-  const auto at = static_cast<off_t>((rank + 1) * rma::WaitPage::kBytes);
+  librma::WaitPage page{};
+  const auto at = static_cast<off_t>((rank + 1) * librma::WaitPage::kBytes);
   if (::pread(file, &page, sizeof page, at) != static_cast<ssize_t>(sizeof page)) return records;
-  std::ranges::transform(page.slots, records.begin(), [](const rma::WaitSlot& one) { return one.read(); });
+  std::ranges::transform(page.slots, records.begin(), [](const librma::WaitSlot& one) { return one.read(); });
   return records;
 }
 
@@ -85,7 +85,7 @@ void Waits::make(const std::string& directory, std::size_t ranks, const std::str
   const std::string path = directory + "/waits";
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file.open()) return;
-  const auto bytes = static_cast<off_t>(rma::wait_board_bytes(ranks));
+  const auto bytes = static_cast<off_t>(librma::wait_board_bytes(ranks));
   // With all its blocks, because a rank that found none for a page that it writes would be killed. A limit of
   // the size of files is an error then, and no signal.
   struct sigaction before {};
@@ -95,16 +95,16 @@ void Waits::make(const std::string& directory, std::size_t ranks, const std::str
   const bool has_room = ::posix_fallocate(file.get(), 0, bytes) == 0;
   ::sigaction(SIGXFSZ, &before, nullptr);
   if (!has_room) return;
-  rma::WaitBoardHead head;
+  librma::WaitBoardHead head;
   head.ranks = ranks;
-  rma::copy_text(job, head.job);
+  librma::copy_text(job, head.job);
   if (::pwrite(file.get(), &head, sizeof head, 0) != static_cast<ssize_t>(sizeof head)) return;
   path_ = path;
   file_ = std::move(file);
 }
 
 std::string Waits::assignment() const {
-  return path_.empty() ? "" : std::string(rma::kWaitBoardVariable) + "=" + path_;
+  return path_.empty() ? "" : std::string(librma::kWaitBoardVariable) + "=" + path_;
 }
 
 std::vector<RankState> Waits::look(const std::vector<Rank>& ranks) const {

@@ -7,7 +7,7 @@
 #include "rma/rma.h"
 #include "util/handle.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The completion contexts that the program has made, by their handles. A handle is only compared, never
 /// dereferenced, and never given out twice. Thread-safe.
@@ -47,4 +47,4 @@ class ContextRegistry {
   std::unordered_map<rma_context_t, CompletionContext*> contexts_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "rma/rma.h"
 #include "util/handle.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The objects behind an rma_mutexes_t.
 struct MutexHolder {
@@ -47,4 +47,4 @@ class MutexRegistry {
   std::unordered_map<rma_mutexes_t, std::unique_ptr<MutexHolder>> holders_;
 };
 
-}  // namespace rma
+}  // namespace librma

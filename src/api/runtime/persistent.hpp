@@ -8,7 +8,7 @@
 #include "rma/messages.h"
 #include "util/tables/slot_table.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The arguments of a send or receive, or a planned collective, that the program starts again and again.
 struct PersistentOperation {
@@ -34,4 +34,4 @@ class PersistentOperations : public SlotTable<PersistentOperation> {};
   return reinterpret_cast<rma_persistent_t>(static_cast<std::uintptr_t>(name));
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -27,7 +27,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Opens the paths to memory that is not mapped here.
@@ -203,4 +203,4 @@ void Runtime::report() const try {
   log(LogLevel::error, "no memory is left to print statistics");
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -17,7 +17,7 @@
 // The C functions' files include this, so it only declares the members' types. Each file includes the
 // headers of the members that it uses.
 
-namespace rma {
+namespace librma {
 
 namespace transport {
 class CmaTransport;
@@ -80,4 +80,4 @@ struct Runtime {
 /// is complete.
 extern constinit std::atomic<Runtime*> current_runtime;
 
-}  // namespace rma
+}  // namespace librma

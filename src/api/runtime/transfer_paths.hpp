@@ -3,8 +3,8 @@
 #include "api/runtime/runtime.hpp"
 #include "strided/noncontiguous.hpp"
 
-namespace rma {
+namespace librma {
 
 inline TransferPaths Runtime::transfer_paths() const { return {*job, *remote_access, noncontiguous.get()}; }
 
-}  // namespace rma
+}  // namespace librma

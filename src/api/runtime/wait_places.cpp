@@ -15,7 +15,7 @@
 #include "util/public_call.hpp"
 #include "util/waiting/long_wait.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constinit std::array<std::atomic<const rma_wait_library_t*>, kMostLibraries> libraries = {};
@@ -138,33 +138,34 @@ void JobPlaces::complete_message(WaitNote& note) const {
   note.about = std::move(text);
 }
 
-}  // namespace rma
+}  // namespace librma
 
 struct rma_shown_wait {
-  rma_shown_wait(std::int64_t since, rma::WaitNote note) : subject(std::move(note)), wait(&subject, since) {
+  rma_shown_wait(std::int64_t since, librma::WaitNote note)
+      : subject(std::move(note)), wait(&subject, since) {
     wait.publish();
   }
 
   /// A wait that is described already.
-  class Subject final : public rma::WaitSubject {
+  class Subject final : public librma::WaitSubject {
    public:
-    explicit Subject(rma::WaitNote note) : note_(std::move(note)) {}
-    void describe(rma::WaitNote& note) const override { note = note_; }
+    explicit Subject(librma::WaitNote note) : note_(std::move(note)) {}
+    void describe(librma::WaitNote& note) const override { note = note_; }
 
    private:
-    const rma::WaitNote note_;
+    const librma::WaitNote note_;
   };
 
   Subject subject;
-  rma::LongWait wait;
+  librma::LongWait wait;
 };
 
 extern "C" {
 
 void rma_waits_know(const rma_wait_library_t* library) {
   if (library == nullptr) return;
-  rma::know_library({.header = library->header, .dynamic = library->dynamic});
-  for (auto& known : rma::libraries) {
+  librma::know_library({.header = library->header, .dynamic = library->dynamic});
+  for (auto& known : librma::libraries) {
     const rma_wait_library_t* before = nullptr;
     // The release pairs with the load in find_place().
     if (known.compare_exchange_strong(before, library, std::memory_order_acq_rel) || before == library)
@@ -174,7 +175,7 @@ void rma_waits_know(const rma_wait_library_t* library) {
 
 rma_shown_wait_t* rma_wait_show(int64_t since, const char* about, const int* ranks, size_t count,
                                 int any) try {
-  rma::WaitNote note;
+  librma::WaitNote note;
   note.about = about != nullptr ? about : "";
   if (ranks != nullptr) note.ranks.assign(ranks, ranks + count);
   note.any = any != 0;

@@ -2,7 +2,7 @@
 
 #include "util/waiting/wait_note.hpp"
 
-namespace rma {
+namespace librma {
 
 struct Runtime;
 
@@ -21,4 +21,4 @@ class JobPlaces final : public WaitPlaces {
   const Runtime& runtime_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -15,7 +15,7 @@
 #include "armci/state.hpp"
 #include "message.h"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 std::size_t length(int len, const char* call) {
@@ -141,4 +141,4 @@ void add_up(Group& group, void** pointers, int n, const char* call) {
   require(rma_allreduce(team_of(group, call), pointers, pointers, length(n, call), RMA_LONG, RMA_SUM), call);
 }
 
-}  // namespace rma::armci
+}  // namespace librma::armci

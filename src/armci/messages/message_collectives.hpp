@@ -2,7 +2,7 @@
 
 // The collective functions of message.h, for any group and scope. `call` is the name of the function.
 
-namespace rma::armci {
+namespace librma::armci {
 
 struct Group;
 
@@ -19,4 +19,4 @@ void select(Group& group, int scope, void* x, int n, const char* op, int type, b
 
 void add_up(Group& group, void** pointers, int n, const char* call);
 
-}  // namespace rma::armci
+}  // namespace librma::armci

@@ -9,7 +9,7 @@
 #include "armci/state.hpp"
 #include "message.h"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 /// Returns the process of a root that is given as a rank of the default group.
@@ -134,7 +134,7 @@ void armci_exchange_address_grp(void* pointers[], int n, ARMCI_Group* group) {
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci
 
 RMA_ARMCI_WEAK(parmci_msg_barrier, armci_msg_barrier);
 RMA_ARMCI_WEAK(parmci_msg_group_barrier, armci_msg_group_barrier);

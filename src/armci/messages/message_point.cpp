@@ -12,7 +12,7 @@
 #include "armci/state.hpp"
 #include "message.h"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 std::size_t checked_length(const void* buffer, int len, const char* call) {
@@ -87,4 +87,4 @@ void armci_msg_abort(int code) { ARMCI_Error("armci_msg_abort", code); }
 
 }  // extern "C"
 
-}  // namespace rma::armci
+}  // namespace librma::armci

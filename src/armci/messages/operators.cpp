@@ -12,7 +12,7 @@
 #include "armci/errors.hpp"
 #include "message.h"
 
-namespace rma::armci {
+namespace librma::armci {
 namespace {
 
 using Prepare = Operator::Prepare;
@@ -121,4 +121,4 @@ void Operator::apply(void* elements, std::size_t count) const {
   }
 }
 
-}  // namespace rma::armci
+}  // namespace librma::armci

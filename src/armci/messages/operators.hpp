@@ -4,7 +4,7 @@
 
 #include "rma/rma.h"
 
-namespace rma::armci {
+namespace librma::armci {
 
 /// Translates an operator's name and an element type of message.h for the runtime.
 struct Operator {
@@ -26,4 +26,4 @@ struct Operator {
 /// Returns the runtime's type for ARMCI_INT ... ARMCI_DOUBLE. Ends the job for any other number.
 [[nodiscard]] rma_type_t element_type(int type, const char* call);
 
-}  // namespace rma::armci
+}  // namespace librma::armci

@@ -5,7 +5,7 @@
 
 #include "rma/collectives.h"
 
-namespace rma {
+namespace librma {
 
 /// The data of all members in one buffer argument of a collective operation: blocks of one size that follow
 /// each other, or a list.
@@ -47,4 +47,4 @@ class BlockList {
   return std::accumulate(collective.counts, collective.counts + blocks, std::size_t{0});
 }
 
-}  // namespace rma
+}  // namespace librma

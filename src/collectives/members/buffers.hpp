@@ -14,7 +14,7 @@
 #include "util/rank_map.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Knows which buffers of the program the members of a team can use where they lie, and how.
 class Buffers {
@@ -133,4 +133,4 @@ class TeamBuffers final : public Buffers {
   mutable Reach reaches_ = Reach::unknown;  ///< the thread that makes the team's call uses it
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::array kKinds = {"a barrier",   "a broadcast",       "a gather",
@@ -135,4 +135,4 @@ Status compare(std::span<const CollectiveRecord> by_member) {
   return {};
 }
 
-}  // namespace rma
+}  // namespace librma

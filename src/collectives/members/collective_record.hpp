@@ -9,7 +9,7 @@
 #include "rma/collectives.h"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The operation, the root, the sizes and the reduction of a member's collective call. With
 /// RMA_CHECK_COLLECTIVES the members exchange records before the operation, and compare them. A record
@@ -45,4 +45,4 @@ struct CollectiveRecord {
 /// compare the same records get the same text.
 [[nodiscard]] Status compare(std::span<const CollectiveRecord> by_member);
 
-}  // namespace rma
+}  // namespace librma

@@ -4,7 +4,7 @@
 
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The reason why members of a team gave up, in a word that they can send each other.
 struct FailureWord {
@@ -24,4 +24,4 @@ struct FailureWord {
   }
 };
 
-}  // namespace rma
+}  // namespace librma

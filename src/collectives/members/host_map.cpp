@@ -1,6 +1,6 @@
 #include "collectives/members/host_map.hpp"
 
-namespace rma {
+namespace librma {
 
 HostMap::HostMap(int members)
     : leaders_(static_cast<std::size_t>(members)),
@@ -40,4 +40,4 @@ bool HostMap::order_members() {
   return true;
 }
 
-}  // namespace rma
+}  // namespace librma

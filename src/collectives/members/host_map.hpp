@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace rma {
+namespace librma {
 
 /// Says which members of a team are on which host. Hosts are numbered in the order of their *leaders*, the
 /// first member of each. The members of a host have places there, from 0, in the order of the team.
@@ -52,4 +52,4 @@ class HostMap {
   bool even_ = true;
 };
 
-}  // namespace rma
+}  // namespace librma

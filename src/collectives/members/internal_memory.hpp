@@ -7,7 +7,7 @@
 #include "core/job/job.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Gives internal memory back to this process's heap.
 struct FreeInternal {
@@ -26,4 +26,4 @@ using InternalMemory = std::unique_ptr<std::byte, FreeInternal>;
   return InternalMemory(memory.value(), FreeInternal{&job});
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace rma {
+namespace librma {
 
 std::optional<int> RankSet::find_twice(std::span<const int> ranks) {
   // Most lists ascend, and show by themselves that no rank is there twice.
@@ -23,4 +23,4 @@ std::optional<int> RankSet::find_twice(std::span<const int> ranks) {
   return twice;
 }
 
-}  // namespace rma
+}  // namespace librma

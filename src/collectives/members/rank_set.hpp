@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace rma {
+namespace librma {
 
 /// Finds ranks that a list has twice, in a time that grows with the length of the list. Allocates when it is
 /// made and not later, so that a member without memory gets far enough to tell the others. Thread-safe.
@@ -22,4 +22,4 @@ class RankSet {
   std::vector<bool> listed_;  ///< none is set, except while the lock is held
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "atomics/types.hpp"
 #include "kernels/operators.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::array kTypeNames = {"RMA_INT",    "RMA_LONG",          "RMA_LONG_LONG",     "RMA_FLOAT",
@@ -89,4 +89,4 @@ const char* reduction_name(rma_type_t type, rma_reduction_t op) {
   return kNames[static_cast<std::size_t>(type)][static_cast<std::size_t>(op)].c_str();
 }
 
-}  // namespace rma
+}  // namespace librma

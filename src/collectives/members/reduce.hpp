@@ -4,7 +4,7 @@
 #include "rma/rma.h"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Returns RMA_ERR_ARGUMENT if `type` or `op` is not an enumerator, or if the operator is not defined for the
 /// type. RMA_MIN and RMA_MAX are not defined for complex types, RMA_B* only for integers.
@@ -16,4 +16,4 @@ namespace rma {
 /// Returns a text such as "RMA_SUM of RMA_INT", for a reduction that check_reduction() accepted.
 [[nodiscard]] const char* reduction_name(rma_type_t type, rma_reduction_t op);
 
-}  // namespace rma
+}  // namespace librma

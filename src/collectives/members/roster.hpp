@@ -8,7 +8,7 @@
 #include "util/text.hpp"
 #include "util/waiting/wait_note.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Knows which members of a team that meets in memory have ended.
 class Roster {
@@ -64,4 +64,4 @@ class TeamRoster final : public Roster {
   const std::uint64_t* const id_;
 };
 
-}  // namespace rma
+}  // namespace librma

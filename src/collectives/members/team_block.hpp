@@ -7,7 +7,7 @@
 
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The decisions that a team's first member makes for all members, because they must agree.
 struct TeamShape {
@@ -96,4 +96,4 @@ struct alignas(64) TeamBlock : TeamShape {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "these are shared between processes");
 
-}  // namespace rma
+}  // namespace librma

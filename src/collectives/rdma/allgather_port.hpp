@@ -8,7 +8,7 @@
 #include "rma/rma.h"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// How a member of a team reaches the memory of the others during an allgather. One thread at a time uses it.
 class AllgatherPort {
@@ -74,4 +74,4 @@ class AllgatherPort {
   [[nodiscard]] virtual AllgatherBlock::Gate withdraw(int member, std::size_t gate) = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

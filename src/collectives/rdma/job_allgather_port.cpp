@@ -12,7 +12,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A write has two pieces of data at most, and a word.
@@ -150,7 +150,7 @@ Status JobAllgatherPort::send(int member, std::span<const std::byte> data, rma_r
   return noted(
       channel_->post(
           {.kind = PlanStep::Kind::send, .member = member, .from = data.data(), .bytes = data.size()},
-          TeamTransport::kRdmaTag, request),
+          TeamCarrier::kRdmaTag, request),
       channel_->rank_of(member));
 }
 
@@ -158,7 +158,7 @@ Status JobAllgatherPort::receive(int member, std::span<std::byte> data, rma_requ
   return noted(
       channel_->post(
           {.kind = PlanStep::Kind::receive, .member = member, .to = data.data(), .bytes = data.size()},
-          TeamTransport::kRdmaTag, request),
+          TeamCarrier::kRdmaTag, request),
       channel_->rank_of(member));
 }
 
@@ -189,7 +189,7 @@ Status JobAllgatherPort::wait(int member, const std::uint64_t& word, std::uint64
   // From here on the thread learns of failures.
   rma_request_t never = RMA_REQUEST_NULL;
   Status status =
-      channel_->post({.kind = PlanStep::Kind::receive, .member = member}, TeamTransport::kNeverTag, &never);
+      channel_->post({.kind = PlanStep::Kind::receive, .member = member}, TeamCarrier::kNeverTag, &never);
   if (!status.ok()) return arrived() ? Status() : noted(std::move(status), channel_->rank_of(member));
   wait_until(
       job().doorbell(job().rank()), {.spins = 0, .yields = policy.yields, .progress = policy.progress},
@@ -216,4 +216,4 @@ AllgatherBlock::Gate JobAllgatherPort::withdraw(int member, std::size_t gate) {
   return static_cast<AllgatherBlock::Gate>(before);
 }
 
-}  // namespace rma
+}  // namespace librma

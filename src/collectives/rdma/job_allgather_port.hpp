@@ -13,7 +13,7 @@
 #include "messages/messages.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The port of a process of a job. It writes by RDMA to members of other hosts, and copies to members whose
 /// memory is mapped here. Failures and messages go by the channel of the team's schedules: a member that
@@ -92,4 +92,4 @@ class JobAllgatherPort final : public AllgatherPort {
   bool keeps_block_ = false;
 };
 
-}  // namespace rma
+}  // namespace librma

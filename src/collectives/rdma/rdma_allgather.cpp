@@ -10,7 +10,7 @@
 #include "util/statistics.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using Way = AllgatherSteps::Way;
@@ -249,4 +249,4 @@ void RdmaAllgather::settle() {
   for (Writes& each : announcements_) static_cast<void>(finish_all(each).ok());
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -12,7 +12,7 @@
 #include "collectives/schedules/plans_puts.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The part of one member in the allgathers of a team whose members write into each other's memory. It
 /// executes the steps of plan_allgather_puts() as they are added: puts and flags by AllgatherPort.
@@ -129,4 +129,4 @@ class RdmaAllgather final : private PlanExecutor {
   bool failed_ = false;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "collectives/schedules/allgather_steps.hpp"
 #include "fabric/registrar.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The addresses and keys by which a member writes into another one's result.
 struct ResultCard {
@@ -66,4 +66,4 @@ struct alignas(64) AllgatherBlock {
 };
 static_assert(sizeof(RailKeys) == 32, "an announcement takes one cache line");
 
-}  // namespace rma
+}  // namespace librma

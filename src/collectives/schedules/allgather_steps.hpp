@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-namespace rma {
+namespace librma {
 
 /// One step of an allgather, as one member executes it: it sends `count` consecutive blocks to `to`, and
 /// receives as many from `from`. Block numbers go on at 0 after the last one.
@@ -129,4 +129,4 @@ class BlockRanges {
   std::size_t used_;
 };
 
-}  // namespace rma
+}  // namespace librma

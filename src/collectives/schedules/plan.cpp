@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rma {
+namespace librma {
 
 std::size_t Plan::most_at_once() const {
   std::size_t most = 0;
@@ -34,4 +34,4 @@ std::byte* Plan::scratch(std::size_t bytes) {
   return scratch_.back().get();
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace rma {
+namespace librma {
 
 /// One step of a collective operation, as one member executes it.
 struct PlanStep {
@@ -147,4 +147,4 @@ class Plan {
   std::vector<std::unique_ptr<std::byte, Free>> scratch_;
 };
 
-}  // namespace rma
+}  // namespace librma

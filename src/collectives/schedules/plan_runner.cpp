@@ -7,7 +7,7 @@
 #include "collectives/schedules/plans.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 Status PlanRunner::run(const rma_collective_t& collective) {
   reducer_ = collective.reducer;
@@ -32,7 +32,7 @@ void PlanRunner::execute(const PlanStep& step) {
   switch (step.kind) {
     case PlanStep::Kind::send: {
       assert(sends_ < kMostSends);
-      Status started = transport_.start(team_rank(step.member), TeamTransport::kBlockingTag, step.from,
+      Status started = transport_.start(team_rank(step.member), TeamCarrier::kBlockingTag, step.from,
                                         step.bytes, sendings_[sends_++]);
       if (!started.ok()) fail(std::move(started), step.member);
       return;
@@ -70,7 +70,7 @@ void PlanRunner::wait() {
   const std::size_t receives = std::exchange(receives_, 0);
   for (std::size_t i = 0; i < receives; ++i) {
     const PlanStep& step = awaited_[i];
-    int tag = TeamTransport::kBlockingTag;
+    int tag = TeamCarrier::kBlockingTag;
     Status received = transport_.receive(team_rank(step.member), tag, step.to, step.bytes);
     if (!received.ok()) return fail(std::move(received), step.member);
   }
@@ -104,13 +104,13 @@ Status PlanRunner::part() {
   if (!status.ok()) return status;  // the others were told
   const Plan plan(member_, members_);
   for (int distance = 1; distance < members_; distance *= 2) {
-    TeamTransport::Sending sending;
-    const int told_tag = status.ok() ? TeamTransport::kPartingTag : TeamTransport::kPartingFailedTag;
+    TeamCarrier::Sending sending;
+    const int told_tag = status.ok() ? TeamCarrier::kPartingTag : TeamCarrier::kPartingFailedTag;
     Status told = transport_.start(plan.at(distance), told_tag, nullptr, 0, sending);
     int tag = kAnyTag;
     if (status.ok()) status = transport_.receive(plan.at(-distance), tag, nullptr, 0);
     if (status.ok()) status = std::move(told);
-    if (status.ok() && tag == TeamTransport::kPartingFailedTag) {
+    if (status.ok() && tag == TeamCarrier::kPartingFailedTag) {
       status = {RMA_ERR_PEER_LOST, "another member of this team found one of its members lost"};
     }
     // An empty message never waits for its receive, which a member that has given up does not make.
@@ -119,4 +119,4 @@ Status PlanRunner::part() {
   return status;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -6,17 +6,17 @@
 
 #include "collectives/members/host_map.hpp"
 #include "collectives/schedules/plan.hpp"
-#include "collectives/schedules/team_transport.hpp"
+#include "collectives/schedules/team_carrier.hpp"
 #include "rma/collectives.h"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Executes blocking collective operations by messages: each step of a plan at once, when the plan adds it.
 /// So neither a list of steps nor requests are needed, and a call allocates no memory.
 ///
 /// Why no member waits for ever: a step between two waits starts all its sends before it receives, and a wait
-/// comes at the same place of the plans of both partners. A failure ends all waits, as TeamTransport says.
+/// comes at the same place of the plans of both partners. A failure ends all waits, as TeamCarrier says.
 ///
 /// One thread at a time uses it. The class knows no job: a member may also be a thread.
 class PlanRunner final : private PlanExecutor {
@@ -28,7 +28,7 @@ class PlanRunner final : private PlanExecutor {
   /// @param transport  of the team
   /// @param scratch    kScratch bytes
   /// @param leaders    not null: the members are the leaders of these hosts, and have the hosts' numbers
-  PlanRunner(TeamTransport& transport, int member, int members, std::byte* scratch,
+  PlanRunner(TeamCarrier& transport, int member, int members, std::byte* scratch,
              const HostMap* leaders = nullptr)
       : transport_(transport), member_(member), members_(members), scratch_(scratch), leaders_(leaders) {}
 
@@ -61,7 +61,7 @@ class PlanRunner final : private PlanExecutor {
     return leaders_ == nullptr ? member : leaders_->leader_of(member);
   }
 
-  TeamTransport& transport_;
+  TeamCarrier& transport_;
   const int member_;
   const int members_;
   std::byte* const scratch_;
@@ -72,8 +72,8 @@ class PlanRunner final : private PlanExecutor {
   Status status_;
   std::size_t sends_ = 0;
   std::size_t receives_ = 0;
-  std::array<TeamTransport::Sending, kMostSends> sendings_;
+  std::array<TeamCarrier::Sending, kMostSends> sendings_;
   std::array<PlanStep, kMostReceives> awaited_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 // A member only needs to know what the operation's text gives it: the sizes of the blocks that it sends and
 // receives. The values that decide between two algorithms are the same on all members.
 
-namespace rma {
+namespace librma {
 
 /// Adds the steps of `collective`, whose arguments are right. Throws std::bad_alloc.
 void plan_collective(Plan& plan, const rma_collective_t& collective);
@@ -45,4 +45,4 @@ void plan_reduce_scatter(Plan& plan, const rma_collective_t& collective);
 /// `exclusive`: a member's result lacks its own elements.
 void plan_scan(Plan& plan, const rma_collective_t& collective, bool exclusive);
 
-}  // namespace rma
+}  // namespace librma

@@ -12,7 +12,7 @@
 #include "collectives/schedules/allgather_steps.hpp"
 #include "collectives/schedules/plans.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The pieces of a broadcast along a chain.
@@ -323,4 +323,4 @@ void plan_alltoall(Plan& plan, const rma_collective_t& collective) {
   plan.wait();
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 
 #include "collectives/schedules/plans.hpp"
 
-namespace rma {
+namespace librma {
 
 void plan_neighbors(Plan& plan, const rma_collective_t& collective) {
   const auto sources = static_cast<std::size_t>(collective.source_count);
@@ -35,4 +35,4 @@ void plan_neighbors(Plan& plan, const rma_collective_t& collective) {
   plan.wait();
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -1,6 +1,6 @@
 #include "collectives/schedules/plans_puts.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Tells the senders of the steps that are not copied where this member's result is.
@@ -68,4 +68,4 @@ void plan_allgather_puts(Plan& plan, const PutAllgather& call) {
   }
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 // Collective operations by puts and flags: the members write into memory that they have announced to each
 // other.
 
-namespace rma {
+namespace librma {
 
 /// One call of an allgather by puts, as one member takes part in it. The announced memory of each member, its
 /// block and its result, has the same layout.
@@ -42,4 +42,4 @@ struct PutAllgather {
 /// messages.
 void plan_allgather_puts(Plan& plan, const PutAllgather& call);
 
-}  // namespace rma
+}  // namespace librma

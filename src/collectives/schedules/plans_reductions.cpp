@@ -13,7 +13,7 @@
 
 #include "collectives/schedules/plans.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A reduction of this size or more is divided: each member combines one part, if it has this many bytes.
@@ -380,4 +380,4 @@ void plan_collective(Plan& plan, const rma_collective_t& collective) {
   }
 }
 
-}  // namespace rma
+}  // namespace librma

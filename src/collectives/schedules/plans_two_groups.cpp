@@ -9,7 +9,7 @@
 #include "collectives/members/blocks.hpp"
 #include "collectives/schedules/plans.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The two groups, as one member sees them: team ranks.
@@ -211,4 +211,4 @@ void plan_two_groups(Plan& plan, const rma_collective_t& collective) {
   }
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 
 #include "collectives/members/collective_record.hpp"
 
-namespace rma {
+namespace librma {
 
 Schedule::Schedule(std::shared_ptr<const PlannedCollective> collective, PendingOperations& pending,
                    rma_request_t request)
@@ -98,7 +98,7 @@ bool Schedule::execute(const PlanStep& step) {
 
 void Schedule::compare(const PlanStep& step) try {
   const auto* const records = reinterpret_cast<const CollectiveRecord*>(step.from);
-  const Status agreed = rma::compare({records, step.bytes});
+  const Status agreed = librma::compare({records, step.bytes});
   if (agreed.ok()) return;
   note(agreed.code(), ProgressEngine::kNoRank);
   disagreement_ = agreed.text();
@@ -127,9 +127,9 @@ void Schedule::describe(Messages& messages, WaitNote& note) const {
   note.call = "a collective";
   for (const rma_request_t request : under_way_) {
     if (pending_.complete(request)) continue;
-    WaitNote one;
-    messages.describe(request, one);
-    if (one.message && one.message->peer >= 0) note.ranks.push_back(one.message->peer);
+    WaitNote wait_note;
+    messages.describe(request, wait_note);
+    if (wait_note.message && wait_note.message->peer >= 0) note.ranks.push_back(wait_note.message->peer);
   }
   // All members number their operations alike.
   note.meeting =
@@ -144,4 +144,4 @@ void Schedule::finish() {
   pending_.settle(request_, code_, rank_);
 }
 
-}  // namespace rma
+}  // namespace librma

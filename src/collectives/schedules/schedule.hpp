@@ -10,7 +10,7 @@
 #include "core/completion/pending_operations.hpp"
 #include "rma/collectives.h"
 
-namespace rma {
+namespace librma {
 
 /// A collective operation that a team's members can execute again and again: the plan of this one, the
 /// reduction, and where its messages go. Nothing of it changes, except for the plan's work memory.
@@ -66,4 +66,4 @@ class Schedule {
   bool over_ = false;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 Status ScheduleChannel::connect(const Plan& plan) {
   for (const PlanStep& step : plan.steps()) {
@@ -111,4 +111,4 @@ Status ScheduleChannel::failure() {
           text("rank {}, a member of this team, has ended or cannot be reached: {}", lost, kAdvice)};
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -8,23 +8,23 @@
 
 #include "collectives/schedules/plan.hpp"
 #include "collectives/schedules/schedule_contexts.hpp"
-#include "collectives/schedules/team_transport.hpp"
+#include "collectives/schedules/team_carrier.hpp"
 #include "core/job/job.hpp"
 #include "messages/messages.hpp"
 #include "util/rank_map.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Carries the messages of a team's collective operations, in a *context* of their own (rma/messages.h) that
 /// has the same number at all members. Each schedule has a tag, drawn in the order in which the members start
 /// their collective operations, so any number of schedules may be under way. Blocking operations, one of
-/// which is under way at a time, have one tag (TeamTransport::Tag).
+/// which is under way at a time, have one tag (TeamCarrier::Tag).
 ///
 /// A member that cannot go on revokes the context at all others (Messages::revoke), and every member that
 /// learns of it does the same. So no member waits for messages that will not come. The revocation names the
 /// rank that was lost, so that the errors of all members do. Thread-safe.
-class ScheduleChannel final : public TeamTransport {
+class ScheduleChannel final : public TeamCarrier {
  public:
   /// `ranks` are the world ranks by member. Throws std::bad_alloc.
   ScheduleChannel(const Job& job, Messages& messages, std::shared_ptr<const RankMap> ranks, int member,
@@ -107,4 +107,4 @@ class ScheduleChannel final : public TeamTransport {
   std::atomic<int> lost_ = kNobody;  ///< the rank because of which the channel has failed
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 #include "rma/messages.h"
 #include "util/tables/number_pool.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The numbers of the contexts in which teams send. The first member of a team draws one, which no other team
 /// of the job has at the same time, and gives it back when the team is freed. Thread-safe.
@@ -34,4 +34,4 @@ class ScheduleContexts {
   NumberPool pool_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "util/try.hpp"
 #include "util/undo.hpp"
 
-namespace rma {
+namespace librma {
 
 Schedules::Planned Schedules::plan(const std::shared_ptr<ScheduleChannel>& channel,
                                    const rma_collective_t& collective) {
@@ -104,13 +104,15 @@ bool Schedules::due() {
   if (!any()) return false;
   const std::unique_lock guard(turn_, std::try_to_lock);
   if (!guard.owns_lock()) return true;
-  return std::ranges::any_of(open_, [](const auto& one) { return one->over() || one->can_advance(); });
+  return std::ranges::any_of(
+      open_, [](const auto& schedule) { return schedule->over() || schedule->can_advance(); });
 }
 
 bool Schedules::describe(rma_request_t request, WaitNote& note) {
   const std::unique_lock guard(turn_, std::try_to_lock);
   if (!guard.owns_lock()) return false;
-  const auto found = std::ranges::find_if(open_, [&](const auto& one) { return one->request() == request; });
+  const auto found =
+      std::ranges::find_if(open_, [&](const auto& schedule) { return schedule->request() == request; });
   if (found == open_.end()) return false;
   (*found)->describe(messages_, note);
   return true;
@@ -141,4 +143,4 @@ bool Schedules::advance_all() {
   return moved;
 }
 
-}  // namespace rma
+}  // namespace librma

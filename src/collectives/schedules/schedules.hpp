@@ -13,7 +13,7 @@
 #include "util/waiting/spin_lock.hpp"
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The nonblocking collective operations that are under way. Every thread that makes progress advances them,
 /// one thread at a time. Thread-safe.
@@ -74,4 +74,4 @@ class Schedules final : public FollowUpWork, public WaitProgress {
   std::atomic<std::size_t> count_ = 0;           ///< the size of open_
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 AnnouncedBuffers::AnnouncedBuffers(Rounds& rounds, const Buffers& buffers)
     : rounds_(rounds),
@@ -15,13 +15,13 @@ AnnouncedBuffers::AnnouncedBuffers(Rounds& rounds, const Buffers& buffers)
       cards_(static_cast<std::size_t>(rounds.members())),
       scratch_(cards_.size()) {}
 
-Status AnnouncedBuffers::tell(const Card& mine) {
+Status AnnouncedBuffers::tell(const BufferCard& mine) {
   std::memcpy(rounds_.outbox(sizeof mine), &mine, sizeof mine);
   return rounds_.meet();
 }
 
 Status AnnouncedBuffers::announce(const Mine& mine) {
-  Card card = {.src = mine.src, .dst = mine.dst, .scratch = mine.scratch, .own_bytes = mine.own_bytes};
+  BufferCard card = {.src = mine.src, .dst = mine.dst, .scratch = mine.scratch, .own_bytes = mine.own_bytes};
   if (mine.src == nullptr || buffers_.shared(mine.src, mine.src_bytes)) card.flags |= kSourceShared;
   if (mine.dst == nullptr || buffers_.shared(mine.dst, mine.dst_bytes)) card.flags |= kDestinationShared;
   if (mine.src != nullptr && mine.src == mine.dst) card.flags |= kInPlace;
@@ -39,12 +39,12 @@ bool AnnouncedBuffers::all_shared(std::span<const rma_block_t> blocks) const {
   });
 }
 
-Status AnnouncedBuffers::exchange(Card mine) {
+Status AnnouncedBuffers::exchange(BufferCard mine) {
   if (buffers_.reaches_all()) mine.flags |= kReachesAll;
   RMA_TRY(tell(mine));
   for (int from = 0; from < rounds_.members(); ++from) {
     const auto index = static_cast<std::size_t>(from);
-    Card& card = cards_[index];
+    BufferCard& card = cards_[index];
     std::memcpy(&card, rounds_.inbox(from, sizeof mine), sizeof mine);
     scratch_[index] = const_cast<std::byte*>(card.scratch);
     if (from == rounds_.member() || card.scratch == nullptr) continue;
@@ -61,7 +61,7 @@ Status AnnouncedBuffers::finish(rma_status_t used) {
   int failed = used != RMA_SUCCESS ? rounds_.member() : -1;
   rma_status_t code = used;
   for (int from = 0; from < rounds_.members() && code == RMA_SUCCESS; ++from) {
-    Card card;
+    BufferCard card;
     std::memcpy(&card, rounds_.inbox(from, sizeof card), sizeof card);
     code = static_cast<rma_status_t>(card.status);
     failed = from;
@@ -71,11 +71,11 @@ Status AnnouncedBuffers::finish(rma_status_t used) {
 }
 
 bool AnnouncedBuffers::all_have(std::uint32_t flags) const {
-  return std::ranges::all_of(cards_, [&](const Card& each) { return (each.flags & flags) == flags; });
+  return std::ranges::all_of(cards_, [&](const BufferCard& each) { return (each.flags & flags) == flags; });
 }
 
 bool AnnouncedBuffers::any_has(std::uint32_t flag) const {
-  return std::ranges::any_of(cards_, [&](const Card& each) { return (each.flags & flag) != 0; });
+  return std::ranges::any_of(cards_, [&](const BufferCard& each) { return (each.flags & flag) != 0; });
 }
 
 rma_status_t AnnouncedBuffers::read(int member, const std::byte* from, bool shared,
@@ -106,4 +106,4 @@ const std::byte* AnnouncedBuffers::source_here(int member, std::size_t offset, s
   return has(member, kSourceShared) ? buffers_.at(source, bytes, member) : nullptr;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "rma/collectives.h"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The buffers of one collective call, which the members have told each other, and the ways to copy them.
 ///
@@ -88,7 +88,7 @@ class AnnouncedBuffers {
   static constexpr std::uint32_t kInPlace = 8;
   static constexpr std::uint32_t kLacksScratch = 16;
   /// An announcement as it travels.
-  struct Card {
+  struct BufferCard {
     const void* src = nullptr;
     void* dst = nullptr;
     const std::byte* scratch = nullptr;
@@ -96,22 +96,22 @@ class AnnouncedBuffers {
     std::uint32_t flags = 0;
     std::int32_t status = RMA_SUCCESS;
   };
-  static_assert(sizeof(Card) <= TeamBlock::kInlineBytes);
+  static_assert(sizeof(BufferCard) <= TeamBlock::kInlineBytes);
 
-  [[nodiscard]] const Card& card(int member) const { return cards_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] const BufferCard& card(int member) const { return cards_[static_cast<std::size_t>(member)]; }
   [[nodiscard]] bool has(int member, std::uint32_t flag) const { return (card(member).flags & flag) != 0; }
   [[nodiscard]] bool all_have(std::uint32_t flags) const;
   [[nodiscard]] bool any_has(std::uint32_t flag) const;
-  [[nodiscard]] Status tell(const Card& mine);
-  [[nodiscard]] Status exchange(Card mine);
+  [[nodiscard]] Status tell(const BufferCard& mine);
+  [[nodiscard]] Status exchange(BufferCard mine);
   [[nodiscard]] rma_status_t read(int member, const std::byte* from, bool shared,
                                   std::span<std::byte> into) const;
 
   Rounds& rounds_;
   const Buffers& buffers_;
-  std::vector<Card> cards_;          ///< by member
+  std::vector<BufferCard> cards_;    ///< by member
   std::vector<std::byte*> scratch_;  ///< by member
   bool all_reach_ = false;
 };
 
-}  // namespace rma
+}  // namespace librma

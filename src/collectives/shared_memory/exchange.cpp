@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Copies between ranges that are the same or disjoint.
@@ -31,8 +31,8 @@ constexpr std::size_t kMostListed = TeamBlock::kPieceBytes / sizeof(rma_block_t)
 
 }  // namespace
 
-Exchange::Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const Buffers& buffers,
-                   const Roster& roster)
+SharedExchange::SharedExchange(TeamBlock& block, int member, const WaitPolicy& policy, const Buffers& buffers,
+                               const Roster& roster)
     : rounds_(block, member, policy, roster),
       buffers_(buffers),
       announced_(rounds_, buffers),
@@ -45,7 +45,7 @@ Exchange::Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const
       one_round_(block.crowded || block.members <= 2),
       work_(static_cast<std::byte*>(::operator new(2 * kBlock, kAlignment))) {}
 
-Status Exchange::run(const rma_collective_t& collective, bool& done) {
+Status SharedExchange::run(const rma_collective_t& collective, bool& done) {
   if (copies_together(collective)) {
     if (Status status = run_together(collective, done); done || !status.ok()) return status;
   }
@@ -80,12 +80,12 @@ Status Exchange::run(const rma_collective_t& collective, bool& done) {
   return {};
 }
 
-void Exchange::post(const std::byte* data, std::size_t bytes) {
+void SharedExchange::post(const std::byte* data, std::size_t bytes) {
   std::memcpy(rounds_.post_box(bytes), data, bytes);
   rounds_.post();
 }
 
-Status Exchange::broadcast(const rma_collective_t& collective, bool& done) {
+Status SharedExchange::broadcast(const rma_collective_t& collective, bool& done) {
   auto* const data = static_cast<std::byte*>(collective.dst);
   const std::size_t bytes = collective.bytes;
   const int root = collective.root;
@@ -117,7 +117,7 @@ Status Exchange::broadcast(const rma_collective_t& collective, bool& done) {
   });
 }
 
-Status Exchange::gather(const rma_collective_t& collective, bool& done) {
+Status SharedExchange::gather(const rma_collective_t& collective, bool& done) {
   const int root = collective.root;
   const bool is_root = member() == root;
   if (collective.uneven != 0) return gather_uneven(collective, is_root, done);
@@ -173,7 +173,7 @@ Status Exchange::gather(const rma_collective_t& collective, bool& done) {
   });
 }
 
-Status Exchange::gather_uneven(const rma_collective_t& collective, bool gets, bool& done) {
+Status SharedExchange::gather_uneven(const rma_collective_t& collective, bool gets, bool& done) {
   // Short blocks travel in the outboxes of the announcement itself.
   const std::size_t bytes = collective.bytes;
   if (bytes != 0 && bytes <= TeamBlock::kPieceBytes) {
@@ -210,7 +210,7 @@ Status Exchange::gather_uneven(const rma_collective_t& collective, bool gets, bo
   return used == RMA_SUCCESS ? Status() : Status(used, "a member's block is longer than its place");
 }
 
-Status Exchange::scatter(const rma_collective_t& collective, bool& done) {
+Status SharedExchange::scatter(const rma_collective_t& collective, bool& done) {
   if (collective.uneven != 0) return scatter_uneven(collective, done);
   const int root = collective.root;
   const bool is_root = member() == root;
@@ -258,7 +258,7 @@ Status Exchange::scatter(const rma_collective_t& collective, bool& done) {
       [&] { return announced_.source_mapped(root); }, done);
 }
 
-Status Exchange::scatter_uneven(const rma_collective_t& collective, bool& done) {
+Status SharedExchange::scatter_uneven(const rma_collective_t& collective, bool& done) {
   const int root = collective.root;
   const bool is_root = member() == root;
   done = static_cast<std::size_t>(members()) <= kMostListed;
@@ -282,7 +282,7 @@ Status Exchange::scatter_uneven(const rma_collective_t& collective, bool& done) 
   return announced_.finish(used);
 }
 
-Status Exchange::allgather(const rma_collective_t& collective, bool& done) {
+Status SharedExchange::allgather(const rma_collective_t& collective, bool& done) {
   if (collective.uneven != 0) return gather_uneven(collective, true, done);
   const std::size_t bytes = collective.bytes;
   const auto* const src = static_cast<const std::byte*>(collective.src);
@@ -313,7 +313,7 @@ Status Exchange::allgather(const rma_collective_t& collective, bool& done) {
   });
 }
 
-Status Exchange::alltoall(const rma_collective_t& collective, bool& done) {
+Status SharedExchange::alltoall(const rma_collective_t& collective, bool& done) {
   if (collective.uneven != 0) return alltoall_uneven(collective, done);
   const std::size_t bytes = collective.bytes;
   const auto all = static_cast<std::size_t>(members()) * bytes;
@@ -362,7 +362,7 @@ Status Exchange::alltoall(const rma_collective_t& collective, bool& done) {
       [] { return false; }, done);
 }
 
-Status Exchange::alltoall_uneven(const rma_collective_t& collective, bool& done) {
+Status SharedExchange::alltoall_uneven(const rma_collective_t& collective, bool& done) {
   done = static_cast<std::size_t>(members()) <= kMostListed;
   if (!done) return {};
   const auto count = static_cast<std::size_t>(members());
@@ -390,4 +390,4 @@ Status Exchange::alltoall_uneven(const rma_collective_t& collective, bool& done)
   return announced_.finish(used);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 #include "rma/collectives.h"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The part of one member in the collectives of a team on one host. Broadcasts, gathers, scatters, reductions
 /// to a root and scans of little data take a one-way round (Rounds): a member that gives data goes on at
@@ -28,12 +28,12 @@ namespace rma {
 ///
 /// One thread at a time uses it. A round that fails ends its call, and all later calls, with
 /// RMA_ERR_PEER_LOST.
-class Exchange {
+class SharedExchange {
  public:
   /// `block`, `buffers` and `roster` outlive this and do not move. Throws std::bad_alloc; no call needs
   /// memory.
-  Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const Buffers& buffers,
-           const Roster& roster);
+  SharedExchange(TeamBlock& block, int member, const WaitPolicy& policy, const Buffers& buffers,
+                 const Roster& roster);
 
   [[nodiscard]] int member() const { return rounds_.member(); }
   [[nodiscard]] int members() const { return rounds_.members(); }
@@ -222,7 +222,7 @@ class Exchange {
 };
 
 template <typename Step>
-Status Exchange::for_pieces(std::size_t bytes, std::size_t most, const Step& step) {
+Status SharedExchange::for_pieces(std::size_t bytes, std::size_t most, const Step& step) {
   for (std::size_t begin = 0; begin < bytes; begin += most) {
     RMA_TRY(step(begin, std::min(most, bytes - begin)));
   }
@@ -230,8 +230,8 @@ Status Exchange::for_pieces(std::size_t bytes, std::size_t most, const Step& ste
 }
 
 template <typename Fill, typename Drain, typename Whole>
-Status Exchange::staged(AnnouncedBuffers::Mine mine, bool fills, std::size_t bytes, std::size_t most,
-                        const Fill& fill, const Drain& drain, const Whole& whole, bool& done) {
+Status SharedExchange::staged(AnnouncedBuffers::Mine mine, bool fills, std::size_t bytes, std::size_t most,
+                              const Fill& fill, const Drain& drain, const Whole& whole, bool& done) {
   Scratch scratch(buffers_, fills);
   if (scratch.memory() != nullptr) fill(0, std::min(most, bytes), scratch.memory());
   mine.scratch = scratch.memory();
@@ -261,4 +261,4 @@ Status Exchange::staged(AnnouncedBuffers::Mine mine, bool fills, std::size_t byt
   return finished;
 }
 
-}  // namespace rma
+}  // namespace librma

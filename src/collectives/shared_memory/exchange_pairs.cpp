@@ -7,7 +7,7 @@
 #include "util/copying/copy_table.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The halves of a block meet at a multiple of this, so the two system calls share at most one page.
@@ -15,14 +15,14 @@ constexpr std::size_t kPage = 4096;
 
 }  // namespace
 
-bool Exchange::copies_together(const rma_collective_t& collective) const {
+bool SharedExchange::copies_together(const rma_collective_t& collective) const {
   const bool moves_blocks =
       collective.kind == RMA_COLLECTIVE_BROADCAST || collective.kind == RMA_COLLECTIVE_GATHER ||
       collective.kind == RMA_COLLECTIVE_SCATTER || collective.kind == RMA_COLLECTIVE_ALLGATHER;
   return moves_blocks && collective.uneven == 0 && members() == 2 && !crowded_ && direct(collective.bytes);
 }
 
-Status Exchange::run_together(const rma_collective_t& collective, bool& done) {
+Status SharedExchange::run_together(const rma_collective_t& collective, bool& done) {
   const auto* const src = static_cast<const std::byte*>(collective.src);
   auto* const dst = static_cast<std::byte*>(collective.dst);
   const std::size_t bytes = collective.bytes;
@@ -61,7 +61,7 @@ Status Exchange::run_together(const rma_collective_t& collective, bool& done) {
   }
 }
 
-Status Exchange::copy_together(const AnnouncedBuffers::Mine& mine, const PairBlock& block, bool& done) {
+Status SharedExchange::copy_together(const AnnouncedBuffers::Mine& mine, const PairBlock& block, bool& done) {
   RMA_TRY(announced_.announce(mine));
   done = announced_.sources_reached() && announced_.destinations_reached();
   if (!done) return {};
@@ -76,7 +76,7 @@ Status Exchange::copy_together(const AnnouncedBuffers::Mine& mine, const PairBlo
       announced_.write_destination(other, block.dst_at + half, {rest, block.bytes - half}));
 }
 
-Status Exchange::exchange_blocks(const AnnouncedBuffers::Mine& mine, bool& done) {
+Status SharedExchange::exchange_blocks(const AnnouncedBuffers::Mine& mine, bool& done) {
   RMA_TRY(announced_.announce(mine));
   done = announced_.sources_reached();
   if (!done) return {};
@@ -85,4 +85,4 @@ Status Exchange::exchange_blocks(const AnnouncedBuffers::Mine& mine, bool& done)
   return announced_.finish(announced_.read_source(other, 0, {to, mine.src_bytes}));
 }
 
-}  // namespace rma
+}  // namespace librma

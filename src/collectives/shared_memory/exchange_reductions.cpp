@@ -9,7 +9,7 @@
 #include "util/copying/copy_table.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::size_t kCacheLine = 64;
@@ -29,7 +29,7 @@ constexpr std::size_t aligned_row(std::size_t bytes) {
 
 }  // namespace
 
-Exchange::Part Exchange::part_of(int member, std::size_t count, std::size_t element_bytes) const {
+SharedExchange::Part SharedExchange::part_of(int member, std::size_t count, std::size_t element_bytes) const {
   const std::size_t grain = std::max<std::size_t>(kCacheLine / element_bytes, 1);
   const auto parts = static_cast<std::size_t>(members());
   const std::size_t grains = (count + grain - 1) / grain;
@@ -39,8 +39,8 @@ Exchange::Part Exchange::part_of(int member, std::size_t count, std::size_t elem
 }
 
 template <typename Source>
-void Exchange::combine(std::byte* result, std::size_t elements, int last, const rma_reducer_t& reducer,
-                       const Source& source) {
+void SharedExchange::combine(std::byte* result, std::size_t elements, int last, const rma_reducer_t& reducer,
+                             const Source& source) {
   // combine() performs inout = in op inout. So the higher operand is copied first, unless the operation
   // commutes.
   const std::size_t bytes = elements * reducer.element_bytes;
@@ -53,8 +53,8 @@ void Exchange::combine(std::byte* result, std::size_t elements, int last, const 
 }
 
 template <typename Store>
-rma_status_t Exchange::combine_announced(Part part, const rma_reducer_t& reducer, std::byte* place,
-                                         const Store& store) {
+rma_status_t SharedExchange::combine_announced(Part part, const rma_reducer_t& reducer, std::byte* place,
+                                               const Store& store) {
   const std::size_t most = elements_in(kNearBlock, reducer);
   rma_status_t used = RMA_SUCCESS;
   for (std::size_t at = 0; at < part.count && used == RMA_SUCCESS; at += most) {
@@ -69,7 +69,7 @@ rma_status_t Exchange::combine_announced(Part part, const rma_reducer_t& reducer
   return used;
 }
 
-void Exchange::combine_piece(std::size_t begin, std::size_t elements, const rma_reducer_t& reducer) {
+void SharedExchange::combine_piece(std::size_t begin, std::size_t elements, const rma_reducer_t& reducer) {
   const Part part = part_of(member(), elements, reducer.element_bytes);
   const std::size_t most = elements_in(kNearBlock, reducer);
   for (std::size_t at = 0; at < part.count; at += most) {
@@ -83,7 +83,7 @@ void Exchange::combine_piece(std::size_t begin, std::size_t elements, const rma_
   }
 }
 
-void Exchange::collect_parts(std::byte* to, std::size_t elements, const rma_reducer_t& reducer) const {
+void SharedExchange::collect_parts(std::byte* to, std::size_t elements, const rma_reducer_t& reducer) const {
   for (int step = 0; step < members(); ++step) {
     const int from = (member() + step) % members();
     const Part part = part_of(from, elements, reducer.element_bytes);
@@ -92,8 +92,8 @@ void Exchange::collect_parts(std::byte* to, std::size_t elements, const rma_redu
   }
 }
 
-Status Exchange::announce_reduction(AnnouncedBuffers::Mine mine, std::size_t first_piece, Scratch& scratch,
-                                    Way& way) {
+Status SharedExchange::announce_reduction(AnnouncedBuffers::Mine mine, std::size_t first_piece,
+                                          Scratch& scratch, Way& way) {
   mine.scratch = scratch.memory();
   mine.lacks_scratch = scratch.lacking();
   if (scratch.memory() != nullptr && !buffers_.shared(mine.src, mine.src_bytes))
@@ -105,8 +105,8 @@ Status Exchange::announce_reduction(AnnouncedBuffers::Mine mine, std::size_t fir
 }
 
 template <typename Work, typename Drain>
-Status Exchange::staged_reduction(const std::byte* src, std::size_t bytes, std::size_t most, Scratch& scratch,
-                                  const Work& work, const Drain& drain) {
+Status SharedExchange::staged_reduction(const std::byte* src, std::size_t bytes, std::size_t most,
+                                        Scratch& scratch, const Work& work, const Drain& drain) {
   // Between two uses of either half all members meet, so each needs only one.
   for (std::size_t begin = 0; begin < bytes; begin += most) {
     const std::size_t piece = std::min(most, bytes - begin);
@@ -123,7 +123,7 @@ Status Exchange::staged_reduction(const std::byte* src, std::size_t bytes, std::
   return finished;
 }
 
-Status Exchange::reduce(const rma_collective_t& collective, bool& done) {
+Status SharedExchange::reduce(const rma_collective_t& collective, bool& done) {
   const rma_reducer_t& reducer = collective.reducer;
   const std::size_t bytes = collective.count * reducer.element_bytes;
   const int root = collective.root;
@@ -189,7 +189,7 @@ Status Exchange::reduce(const rma_collective_t& collective, bool& done) {
   });
 }
 
-Status Exchange::await_below(int end) {
+Status SharedExchange::await_below(int end) {
   for (int from = 0; from < end; ++from) {
     if (from == member()) continue;
     RMA_TRY(rounds_.await(from));
@@ -197,7 +197,7 @@ Status Exchange::await_below(int end) {
   return {};
 }
 
-Status Exchange::reduce_two(const rma_collective_t& collective, bool& done) {
+Status SharedExchange::reduce_two(const rma_collective_t& collective, bool& done) {
   const rma_reducer_t& reducer = collective.reducer;
   const std::size_t bytes = collective.count * reducer.element_bytes;
   const bool is_root = member() == collective.root;
@@ -223,7 +223,7 @@ Status Exchange::reduce_two(const rma_collective_t& collective, bool& done) {
       [&] { return announced_.all_sources_mapped(); }, done);
 }
 
-Status Exchange::allreduce(const rma_collective_t& collective, bool& done) {
+Status SharedExchange::allreduce(const rma_collective_t& collective, bool& done) {
   const rma_reducer_t& reducer = collective.reducer;
   const std::size_t bytes = collective.count * reducer.element_bytes;
   const auto* const src = static_cast<const std::byte*>(collective.src);
@@ -257,7 +257,7 @@ Status Exchange::allreduce(const rma_collective_t& collective, bool& done) {
   });
 }
 
-Status Exchange::allreduce_direct(const rma_collective_t& collective) {
+Status SharedExchange::allreduce_direct(const rma_collective_t& collective) {
   const rma_reducer_t& reducer = collective.reducer;
   auto* const dst = static_cast<std::byte*>(collective.dst);
   // Each member reduces its part into its own destination. Others read that part of that buffer only after
@@ -279,8 +279,8 @@ Status Exchange::allreduce_direct(const rma_collective_t& collective) {
   return announced_.finish(copied);
 }
 
-Status Exchange::allreduce_whole(std::byte* dst, const std::byte* src, std::size_t elements,
-                                 const rma_reducer_t& reducer) {
+Status SharedExchange::allreduce_whole(std::byte* dst, const std::byte* src, std::size_t elements,
+                                       const rma_reducer_t& reducer) {
   const std::size_t bytes = elements * reducer.element_bytes;
   std::memcpy(rounds_.outbox(bytes), src, bytes);
   RMA_TRY(rounds_.meet());
@@ -288,8 +288,8 @@ Status Exchange::allreduce_whole(std::byte* dst, const std::byte* src, std::size
   return {};
 }
 
-Status Exchange::allreduce_piece(std::byte* dst, const std::byte* src, std::size_t elements,
-                                 const rma_reducer_t& reducer) {
+Status SharedExchange::allreduce_piece(std::byte* dst, const std::byte* src, std::size_t elements,
+                                       const rma_reducer_t& reducer) {
   const std::size_t bytes = elements * reducer.element_bytes;
   if (bytes <= kWholeBytes || one_round_) return allreduce_whole(dst, src, elements, reducer);
   std::memcpy(rounds_.outbox(bytes), src, bytes);
@@ -309,7 +309,7 @@ Status Exchange::allreduce_piece(std::byte* dst, const std::byte* src, std::size
   return {};
 }
 
-Status Exchange::reduce_scatter(const rma_collective_t& collective, bool& done) {
+Status SharedExchange::reduce_scatter(const rma_collective_t& collective, bool& done) {
   const rma_reducer_t& reducer = collective.reducer;
   std::size_t all = 0;
   std::size_t longest = 0;
@@ -333,8 +333,8 @@ Status Exchange::reduce_scatter(const rma_collective_t& collective, bool& done) 
   return {};
 }
 
-Status Exchange::reduce_scatter_staged(const rma_collective_t& collective, std::size_t longest, Part mine,
-                                       bool& done) {
+Status SharedExchange::reduce_scatter_staged(const rma_collective_t& collective, std::size_t longest,
+                                             Part mine, bool& done) {
   const rma_reducer_t& reducer = collective.reducer;
   const auto* const src = static_cast<const std::byte*>(collective.src);
   auto* const dst = static_cast<std::byte*>(collective.dst);
@@ -376,7 +376,7 @@ Status Exchange::reduce_scatter_staged(const rma_collective_t& collective, std::
       buffers, true, longest * size, most, fill, drain, [] { return false; }, done);
 }
 
-void Exchange::scan_piece(std::size_t begin, std::size_t elements, const rma_reducer_t& reducer) {
+void SharedExchange::scan_piece(std::size_t begin, std::size_t elements, const rma_reducer_t& reducer) {
   const Part part = part_of(member(), elements, reducer.element_bytes);
   const std::size_t offset = part.first * reducer.element_bytes;
   const std::size_t bytes = part.count * reducer.element_bytes;
@@ -389,7 +389,7 @@ void Exchange::scan_piece(std::size_t begin, std::size_t elements, const rma_red
   }
 }
 
-Status Exchange::scan(const rma_collective_t& collective, bool exclusive, bool& done) {
+Status SharedExchange::scan(const rma_collective_t& collective, bool exclusive, bool& done) {
   const rma_reducer_t& reducer = collective.reducer;
   const std::size_t bytes = collective.count * reducer.element_bytes;
   const bool large_element = reducer.element_bytes > TeamBlock::kPieceBytes;
@@ -446,7 +446,7 @@ Status Exchange::scan(const rma_collective_t& collective, bool exclusive, bool& 
   });
 }
 
-Status Exchange::scan_direct(const rma_collective_t& collective, bool exclusive) {
+Status SharedExchange::scan_direct(const rma_collective_t& collective, bool exclusive) {
   // Each member computes its part of every member's result, one member after the other. Only it touches these
   // parts, so a source may be its member's destination.
   const rma_reducer_t& reducer = collective.reducer;
@@ -475,4 +475,4 @@ Status Exchange::scan_direct(const rma_collective_t& collective, bool exclusive)
   return announced_.finish(used);
 }
 
-}  // namespace rma
+}  // namespace librma

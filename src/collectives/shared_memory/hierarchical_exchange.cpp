@@ -8,7 +8,7 @@
 #include "collectives/members/blocks.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr int kLeaderPlace = 0;
@@ -305,4 +305,4 @@ Status HierarchicalExchange::scan(const rma_collective_t& collective, bool exclu
   return {};
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "rma/collectives.h"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The part of one member in the collectives of a team on several hosts, of which some have several members.
 /// The members of a host exchange data in memory (Exchange), and only one of them, its leader, exchanges
@@ -50,7 +50,7 @@ class HierarchicalExchange {
   /// Begins the use. The arguments outlive the object.
   /// @param within   of the members of this host; null if this is the only one
   /// @param between  of the leaders; null if this is none
-  void open(Exchange* within, PlanRunner* between) {
+  void open(SharedExchange* within, PlanRunner* between) {
     within_ = within;
     between_ = between;
     host_ = hosts_.host_of(member_);
@@ -100,11 +100,11 @@ class HierarchicalExchange {
   const HostMap& hosts_;
   const int member_;
   std::byte* const scratch_;
-  Exchange* within_ = nullptr;
+  SharedExchange* within_ = nullptr;
   PlanRunner* between_ = nullptr;
   int host_ = 0;
   std::vector<std::size_t> offsets_;  ///< of the hosts' blocks in an allgather
   std::vector<rma_block_t> places_;   ///< of the members' pieces in a gather
 };
 
-}  // namespace rma
+}  // namespace librma

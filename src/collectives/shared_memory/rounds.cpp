@@ -2,7 +2,7 @@
 
 #include <new>
 
-namespace rma {
+namespace librma {
 
 TeamBlock& TeamBlock::make(std::byte* memory, const TeamShape& shape) {
   auto* const block = new (memory) TeamBlock(shape);
@@ -146,4 +146,4 @@ bool Rounds::meet_counting() {
   return !block_.closed_in(round);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "util/status.hpp"
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Executes the step that all collectives within a host consist of, a *round*. Each member may fill its
 /// outbox. Then all members meet. Then each reads the inboxes that it wants, which are the outboxes of the
@@ -123,4 +123,4 @@ class Rounds {
   bool failed_ = false;                   ///< a round has failed, and so do all that follow
 };
 
-}  // namespace rma
+}  // namespace librma

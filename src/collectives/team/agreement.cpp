@@ -3,7 +3,7 @@
 #include <array>
 #include <bit>
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Returns the failure that says more about one team. A member that cannot take part (any code but
@@ -17,7 +17,7 @@ FailureWord worse(const FailureWord& one, const FailureWord& other) {
 }  // namespace
 
 Agreement::Outcome Agreement::reach(const TeamKey& key, std::span<const int> ranks, int member,
-                                    const Card& mine) {
+                                    const AgreementCard& mine) {
   const int members = static_cast<int>(ranks.size());
   const auto distances = static_cast<int>(std::bit_width(ranks.size() - 1));
   const auto tag = static_cast<int>(key.low & INT32_MAX);
@@ -37,7 +37,7 @@ Agreement::Outcome Agreement::reach(const TeamKey& key, std::span<const int> ran
     const Message known = {
         .key = key,
         .card = {.failure = outcome.failure.word(), .id = outcome.id, .context = outcome.context}};
-    std::array<TeamTransport::Sending, 2> sendings;
+    std::array<TeamCarrier::Sending, 2> sendings;
     for (std::size_t i = 0; i < partners.size(); ++i) {
       note(transport_.start(rank_of(partners[i]), tag, &known, sizeof known, sendings[i]));
     }
@@ -52,9 +52,9 @@ Agreement::Outcome Agreement::reach(const TeamKey& key, std::span<const int> ran
         outcome.context = static_cast<std::uint32_t>(theirs.card.context);
       }
     }
-    for (TeamTransport::Sending& sending : sendings) note(transport_.finish(sending));
+    for (TeamCarrier::Sending& sending : sendings) note(transport_.finish(sending));
   }
   return outcome;
 }
 
-}  // namespace rma
+}  // namespace librma

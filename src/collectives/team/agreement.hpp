@@ -4,11 +4,11 @@
 #include <span>
 
 #include "collectives/members/failure_word.hpp"
-#include "collectives/schedules/team_transport.hpp"
+#include "collectives/schedules/team_carrier.hpp"
 #include "collectives/team/team_registry.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The exchange by which the members of a new team agree on it, when they are on several hosts: each member
 /// tells its partners whether it can take part, and what it knows of the first member's id and context.
@@ -20,7 +20,7 @@ namespace rma {
 class Agreement {
  public:
   /// A member's message to its partners.
-  struct Card {
+  struct AgreementCard {
     std::uint64_t failure = 0;  ///< FailureWord::word(): 0, or the reason why the member cannot take part
     std::uint64_t id = 0;       ///< the team's id: the first member supplies it, the others send 0
     std::uint64_t context = 0;  ///< the context of the team's messages, as the id
@@ -35,23 +35,24 @@ class Agreement {
   };
 
   /// `rank` is the number of this process, by which `transport` reaches every process of the job.
-  Agreement(int rank, TeamTransport& transport) : rank_(rank), transport_(transport) {}
+  Agreement(int rank, TeamCarrier& transport) : rank_(rank), transport_(transport) {}
 
   /// Agrees with the other members on the new team `key`. `ranks` lists its members, and this process is
   /// number `member` of them. Collective over the members. Only one thread of a process at a time may call it
   /// with one key.
-  [[nodiscard]] Outcome reach(const TeamKey& key, std::span<const int> ranks, int member, const Card& mine);
+  [[nodiscard]] Outcome reach(const TeamKey& key, std::span<const int> ranks, int member,
+                              const AgreementCard& mine);
 
  private:
   /// A card as it travels.
   struct Message {
     TeamKey key;
-    Card card;
+    AgreementCard card;
   };
   static_assert(sizeof(Message) == 40);
 
   const int rank_;
-  TeamTransport& transport_;
+  TeamCarrier& transport_;
 };
 
-}  // namespace rma
+}  // namespace librma

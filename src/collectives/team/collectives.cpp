@@ -4,7 +4,7 @@
 #include "collectives/team/team.hpp"
 #include "util/text.hpp"
 
-namespace rma {
+namespace librma {
 
 namespace {
 
@@ -68,4 +68,4 @@ Status agree(Team& team, Status mine) {
                team.world_rank(last_failed - 1))};
 }
 
-}  // namespace rma
+}  // namespace librma

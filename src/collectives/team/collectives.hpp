@@ -12,7 +12,7 @@
 // check_reduction() has accepted the type and the operator. All return RMA_ERR_PEER_LOST if a member is gone;
 // the team is unusable then.
 
-namespace rma {
+namespace librma {
 
 class Team;
 
@@ -54,4 +54,4 @@ template <typename T>
   return allgather(team, all.data(), &mine, sizeof(T));
 }
 
-}  // namespace rma
+}  // namespace librma

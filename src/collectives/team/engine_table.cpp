@@ -6,7 +6,7 @@
 #include "collectives/schedules/plan_runner.hpp"
 #include "collectives/shared_memory/hierarchical_exchange.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::array kTabled = {
@@ -135,4 +135,4 @@ std::string_view EngineTable::name(rma_collective_kind_t kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "rma/collectives.h"
 #include "util/settings.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The ways in which the members of a team execute a blocking collective operation.
 enum class Engine : std::uint8_t {
@@ -72,4 +72,4 @@ class EngineTable {
   std::size_t used_ = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rma {
+namespace librma {
 
 void split_members(std::span<const SplitChoice> choices, int color, std::vector<int>& members) {
   members.clear();
@@ -14,4 +14,4 @@ void split_members(std::span<const SplitChoice> choices, int color, std::vector<
   std::sort(members.begin(), members.end(), [&](int a, int b) { return key(a) < key(b); });
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-namespace rma {
+namespace librma {
 
 /// The arguments of one member of a team that is split.
 struct SplitChoice {
@@ -16,4 +16,4 @@ struct SplitChoice {
 /// as `choices`.
 void split_members(std::span<const SplitChoice> choices, int color, std::vector<int>& members);
 
-}  // namespace rma
+}  // namespace librma

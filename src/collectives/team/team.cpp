@@ -13,7 +13,7 @@
 #include "util/statistics.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 static_assert(sizeof(TeamRegistry) % alignof(TeamBlock) == 0, "aligned blocks follow the registry");
@@ -293,4 +293,4 @@ Team* Teams::look_up(rma_team_t handle) const {
   return team;
 }
 
-}  // namespace rma
+}  // namespace librma

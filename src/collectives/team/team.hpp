@@ -32,7 +32,7 @@
 #include "util/rank_map.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 class Teams;
 
@@ -72,7 +72,7 @@ class Team {
   /// Returns the memory in which all members meet. Returns null if they do not, or have not met yet, or
   /// compare their calls. A caller that has it may execute operations there without this class, and counts
   /// them.
-  [[nodiscard]] Exchange* meeting() {
+  [[nodiscard]] SharedExchange* meeting() {
     return exchange_ != std::nullopt && (teams_ == nullptr || met_) && !checks() ? &*exchange_ : nullptr;
   }
   /// Returns whether the members compare their calls (RMA_CHECK_COLLECTIVES). A blocking call does so by
@@ -157,7 +157,7 @@ class Team {
       nullptr;  ///< shared by the members of this host; lies in the first one's internal memory
   TeamBuffers buffers_;
   TeamRoster roster_;
-  std::optional<Exchange> exchange_;
+  std::optional<SharedExchange> exchange_;
   InternalMemory scratch_;                    ///< of runner_
   std::optional<PlanRunner> runner_;          ///< none before the first operation by messages
   std::unique_ptr<TeamHierarchy> hierarchy_;  ///< null if the members use none, as far as this one knows
@@ -331,4 +331,4 @@ class Teams {
   std::unordered_map<rma_team_t, std::unique_ptr<Team>> teams_;  ///< all teams except the world team
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "collectives/team/team.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// With RMA_ALLGATHER=auto a team's first call goes by messages: many teams make only one.
@@ -98,4 +98,4 @@ Status TeamAllgather::open(Team& team) {
   return agreed.code() == RMA_ERR_NO_MEMORY ? Status() : std::move(agreed);
 }
 
-}  // namespace rma
+}  // namespace librma

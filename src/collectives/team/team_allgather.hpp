@@ -11,7 +11,7 @@
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 class Team;
 
@@ -51,4 +51,4 @@ class TeamAllgather {
   std::unique_ptr<RdmaAllgather> allgather_;
 };
 
-}  // namespace rma
+}  // namespace librma

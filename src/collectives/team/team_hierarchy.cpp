@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rma {
+namespace librma {
 
 TeamHierarchy::TeamHierarchy(Job& job, RankView ranks, int member, const std::uint64_t& id,
                              std::function<Status()> given_up)
@@ -36,7 +36,7 @@ void TeamHierarchy::meet_in(TeamBlock& block, const HostMemory& host, ScratchPoo
   within_.emplace(block, place, job_.wait_policy(), *buffers_, roster_);
 }
 
-bool TeamHierarchy::open(TeamTransport& team, std::byte* scratch) {
+bool TeamHierarchy::open(TeamCarrier& team, std::byte* scratch) {
   const bool right = hosts_.fill([&](int member) { return leaders_[static_cast<std::size_t>(member)]; });
   if (!right || hosts_.hosts() == hosts_.members()) return false;
   if (leader_ == member_) {
@@ -47,4 +47,4 @@ bool TeamHierarchy::open(TeamTransport& team, std::byte* scratch) {
   return true;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -13,14 +13,14 @@
 #include "collectives/members/internal_memory.hpp"
 #include "collectives/members/roster.hpp"
 #include "collectives/schedules/plan_runner.hpp"
-#include "collectives/schedules/team_transport.hpp"
+#include "collectives/schedules/team_carrier.hpp"
 #include "collectives/shared_memory/exchange.hpp"
 #include "collectives/shared_memory/hierarchical_exchange.hpp"
 #include "core/job/job.hpp"
 #include "util/rank_map.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Knows which members of a team are on this host, and which of them have ended. A member that waits for
 /// another one of its host also stops to wait if the team was given up anywhere: the other one may have
@@ -86,7 +86,7 @@ class TeamHierarchy {
   /// Decides by leaders() whether the members use a hierarchy, and opens it if they do.
   /// @param team     reaches all members, by member
   /// @param scratch  that of the team's PlanRunner, which is not used at the same time
-  [[nodiscard]] bool open(TeamTransport& team, std::byte* scratch);
+  [[nodiscard]] bool open(TeamCarrier& team, std::byte* scratch);
 
   [[nodiscard]] Status run(const rma_collective_t& collective) { return exchange_->run(collective); }
   [[nodiscard]] const HostMap& hosts() const { return hosts_; }
@@ -100,10 +100,10 @@ class TeamHierarchy {
   std::vector<std::int32_t> leaders_;  ///< by member
   HostRoster roster_;
   std::optional<TeamBuffers> buffers_;
-  std::optional<Exchange> within_;
+  std::optional<SharedExchange> within_;
   std::optional<PlanRunner> between_;
   InternalMemory scratch_;  ///< that of exchange_
   std::optional<HierarchicalExchange> exchange_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -15,7 +15,7 @@
 #include "util/try.hpp"
 #include "util/undo.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::size_t kBlockAlignment = alignof(TeamBlock);
@@ -98,7 +98,7 @@ Result<Team*> Teams::join_by_messages(const TeamKey& key, std::span<const int> r
     team = add(std::move(own));
     return {};
   });
-  Agreement::Card card;
+  Agreement::AgreementCard card;
   if (!made.ok()) card.failure = FailureWord{.code = made.code(), .rank = job_.rank()}.word();
   card.context = drawn;
   if (member == 0) card.id = next_id();
@@ -410,4 +410,4 @@ Status Teams::tell_hosts(Team& team, bool ready) {
   return PlanRunner(*team.channel_, team.rank(), team.size(), nullptr).run(collective);
 }
 
-}  // namespace rma
+}  // namespace librma

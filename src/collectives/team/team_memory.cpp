@@ -8,7 +8,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::size_t kUsualAlignment = 64;
@@ -62,4 +62,4 @@ Status release(Job& job, Team& team, void* mine) {
   return job.memory().allocator().free(MemoryKind::collective, mine);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 
 // Memory that the members of a team allocate together.
 
-namespace rma {
+namespace librma {
 
 class Job;
 class Team;
@@ -32,4 +32,4 @@ class Team;
 /// theirs.
 [[nodiscard]] Status release(Job& job, Team& team, void* mine);
 
-}  // namespace rma
+}  // namespace librma

@@ -1,6 +1,6 @@
 #include "collectives/team/team_registry.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Mixes `value` into the running hash by the finaliser of SplitMix64. Every bit of `value` affects every bit
@@ -104,4 +104,4 @@ std::optional<std::uint64_t> TeamRegistry::take(const TeamKey& key, const WaitPo
   return taken.block;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 #include "util/rank_map.hpp"
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Names the call that makes a team, alike on all members: split number `split`, counted from 1, of the team
 /// with id `parent`. Both are 0 for a team made from a list, which has no parent.
@@ -101,4 +101,4 @@ class TeamRegistry {
   std::array<Slot, kSlots> slots_;
 };
 
-}  // namespace rma
+}  // namespace librma

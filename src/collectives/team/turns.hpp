@@ -5,7 +5,7 @@
 
 #include "collectives/team/team_registry.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Makes threads of one process that create teams with the same key do so one after the other. Members find
 /// each other by the key, so two threads of a process with one key would be confused. Thread-safe. Allocates
@@ -56,4 +56,4 @@ class Turns {
   std::condition_variable ended_;
 };
 
-}  // namespace rma
+}  // namespace librma

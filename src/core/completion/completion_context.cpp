@@ -1,6 +1,6 @@
 #include "core/completion/completion_context.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The flag in a target's word `under_way` that says that issued() was called since the last flush. It shares
@@ -127,4 +127,4 @@ CompletionContext::Failure CompletionContext::fence_all() {
   return first;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "core/completion/progress_engine.hpp"
 #include "rma/rma.h"
 
-namespace rma {
+namespace librma {
 
 /// Counts the transfers that were issued within one completion context, for each rank, and executes the
 /// fences that wait for them. Thread-safe.
@@ -70,4 +70,4 @@ class CompletionContext {
   std::atomic<bool> any_unfenced_ = false;
 };
 
-}  // namespace rma
+}  // namespace librma

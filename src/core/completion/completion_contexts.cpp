@@ -1,6 +1,6 @@
 #include "core/completion/completion_contexts.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The current context of a thread, and the number of the object that it is of. After rma_finalize the
@@ -60,4 +60,4 @@ void CompletionContexts::for_each_made(const std::function<void(CompletionContex
   }
 }
 
-}  // namespace rma
+}  // namespace librma

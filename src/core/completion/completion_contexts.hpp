@@ -9,7 +9,7 @@
 
 #include "core/completion/completion_context.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The completion contexts of this process: the default one, and those that the program makes. Each thread
 /// has a current one, to which the operations belong that it issues. Thread-safe.
@@ -58,4 +58,4 @@ class CompletionContexts {
   std::vector<CompletionContext*> spare_;
 };
 
-}  // namespace rma
+}  // namespace librma

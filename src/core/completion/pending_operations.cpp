@@ -2,7 +2,7 @@
 
 #include "util/text.hpp"
 
-namespace rma {
+namespace librma {
 
 Status PendingOperations::too_many() {
   return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
@@ -104,4 +104,4 @@ Status PendingOperations::failure(rma_status_t code, int rank) const {
   return {code, targets_[static_cast<std::size_t>(rank)].source->explain(code, rank)};
 }
 
-}  // namespace rma
+}  // namespace librma

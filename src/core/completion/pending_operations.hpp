@@ -15,7 +15,7 @@
 #include "util/status.hpp"
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The operations of this process that are under way, to all ranks and over all paths: their requests, and
 /// the contexts in which their transfers are counted (CompletionContext). Thread-safe.
@@ -122,4 +122,4 @@ class PendingOperations {
   RequestTable requests_;
 };
 
-}  // namespace rma
+}  // namespace librma

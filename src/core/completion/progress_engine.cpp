@@ -7,7 +7,7 @@
 
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A thread that sleeps for events wakes at least this often, to see whether its rank has been silent for too
@@ -36,9 +36,9 @@ void ProgressEngine::wake_sleeper() {
     if (doorbell_ != nullptr) doorbell_->wake();
     return;
   }
-  const std::uint64_t one = 1;
+  const std::uint64_t increment = 1;
   // If the counter is full, the write fails, but the thread wakes all the same.
-  [[maybe_unused]] const ssize_t written = write(events_.front().fd, &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = write(events_.front().fd, &increment, sizeof increment);
 }
 
 bool ProgressEngine::progress_locked() {
@@ -131,4 +131,4 @@ void ProgressEngine::flush(int rank, CompletionContext& context) {
   for (ProgressSource* const source : sources_) source->flush(rank, context);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -16,7 +16,7 @@
 #include "util/status.hpp"
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 
 class CompletionContext;
 
@@ -246,4 +246,4 @@ void ProgressEngine::wait_as(const WaitPolicy& policy, int rank, const Condition
   }
 }
 
-}  // namespace rma
+}  // namespace librma

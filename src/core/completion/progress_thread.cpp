@@ -5,7 +5,7 @@
 #include "core/completion/progress_engine.hpp"
 #include "util/exhausted.hpp"
 
-namespace rma {
+namespace librma {
 
 ProgressThread::~ProgressThread() {
   over_.store(true, std::memory_order_release);  // pairs with the load in over()
@@ -37,4 +37,4 @@ void ProgressThread::work() try {
   end_exhausted("the progress thread");
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "util/system/background_thread.hpp"
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 
 class ProgressEngine;
 
@@ -65,4 +65,4 @@ class ProgressThread {
   Doorbell idle_;                                          ///< the idle thread sleeps here
 };
 
-}  // namespace rma
+}  // namespace librma

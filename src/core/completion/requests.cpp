@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-namespace rma {
+namespace librma {
 namespace {
 
 std::uint32_t generation_of(rma_request_t request) { return static_cast<std::uint32_t>(request >> 32U); }
@@ -133,4 +133,4 @@ rma_status_t RequestTable::close(rma_request_t request) {
   return status;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "util/status.hpp"
 #include "util/waiting/spin_lock.hpp"
 
-namespace rma {
+namespace librma {
 
 class CompletionContext;
 
@@ -117,4 +117,4 @@ class RequestTable {
   std::vector<std::uint32_t> free_;
 };
 
-}  // namespace rma
+}  // namespace librma

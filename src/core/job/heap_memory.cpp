@@ -14,7 +14,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Returns how many addresses the window of one of `locals` ranks of this host may have.
@@ -174,4 +174,4 @@ bool HeapMemory::given_out(std::uintptr_t address, std::size_t bytes) const {
   return in_heap && (address >= heap || listed(address, heap)) && (end <= heap_end || listed(heap_end, end));
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -20,7 +20,7 @@
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The memory of this process that other ranks may access: its heap with the aliased memory, and what the
 /// user has registered. The heap begins with the region directory, which lists all of it.
@@ -83,4 +83,4 @@ class HeapMemory {
   std::unique_ptr<UserRegions> user_regions_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -14,7 +14,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Returns the number of processors that this process may run on.
@@ -218,7 +218,7 @@ Status Job::map_host() {
   }
   memory_->share_limit(heap_use(this->rank()), [others = std::move(others)] {
     std::uint64_t sum = 0;
-    for (const auto* const one : others) sum += one->load(std::memory_order_relaxed);
+    for (const auto* const other : others) sum += other->load(std::memory_order_relaxed);
     return sum;
   });
   return {};
@@ -306,4 +306,4 @@ Status Job::lost(int rank) const {
                                   mapped_[static_cast<std::size_t>(rank)]->card.head.pid)};
 }
 
-}  // namespace rma
+}  // namespace librma

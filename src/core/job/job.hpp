@@ -18,7 +18,7 @@
 #include "util/status.hpp"
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The way from this process to a range of a rank's memory.
 struct Path {
@@ -170,4 +170,4 @@ class Job {
   std::vector<rma_direct_peer_t> direct_;
 };
 
-}  // namespace rma
+}  // namespace librma

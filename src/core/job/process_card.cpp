@@ -7,7 +7,7 @@
 #include "util/range_check.hpp"
 #include "util/text.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<ProcessCard::Head> &&
@@ -115,4 +115,4 @@ Result<ProcessCard> ProcessCard::decode(std::span<const std::byte> bytes, int ra
   return card;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Blocks of internal memory that each process offers to the others of its host, one per user of the core.
 enum class Service : std::uint8_t { doorbell, regions, heap_use, accumulate, teams, messages, count_ };
@@ -68,4 +68,4 @@ struct ProcessCard {
   [[nodiscard]] static Result<ProcessCard> decode(std::span<const std::byte> card, int rank);
 };
 
-}  // namespace rma
+}  // namespace librma

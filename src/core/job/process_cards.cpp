@@ -4,7 +4,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 
 Result<ProcessCard> ProcessCards::of(int rank) {
   if (rank == bootstrap_.rank()) return own_;
@@ -51,4 +51,4 @@ Result<std::vector<std::byte>> ProcessCards::local(int rank) {
   return card.local;
 }
 
-}  // namespace rma
+}  // namespace librma

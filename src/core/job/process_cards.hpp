@@ -10,7 +10,7 @@
 #include "core/network/network_card.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The cards of the job's processes: this one's, and those of others, which the
 /// launcher delivers. Thread-safe.
@@ -43,4 +43,4 @@ class ProcessCards {
   std::map<int, ProcessCard> others_;  // cards of other ranks that were needed
 };
 
-}  // namespace rma
+}  // namespace librma

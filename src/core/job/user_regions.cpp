@@ -7,7 +7,7 @@
 #include "util/try.hpp"
 #include "util/undo.hpp"
 
-namespace rma {
+namespace librma {
 
 UserRegions::~UserRegions() {
   for (auto& [base, by_bytes] : entries_) {
@@ -87,4 +87,4 @@ Status UserRegions::remove(std::byte* address) {
   return {};
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "malloc/region_table.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Memory that the program has registered (rma_register). It is listed for other ranks, and registered with
 /// the network if there is one. Thread-safe.
@@ -45,4 +45,4 @@ class UserRegions {
       lengths_;  ///< how many entries have so many bytes: bounds the search in find()
 };
 
-}  // namespace rma
+}  // namespace librma

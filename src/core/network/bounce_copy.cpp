@@ -8,11 +8,11 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 
 using transport::Direction;
 
-Status BounceCopy::post(Batch& batch, Peer& peer, Span& span) {
+Status BounceCopy::post(Batch& batch, NetworkPeer& peer, Span& span) {
   while (span.bytes > 0) {
     RMA_TRY_ASSIGN(buffer, take_buffer(batch, rails_.buffers()));
     Span part = span.split(std::min(span.bytes, rails_.buffers()->bytes()));
@@ -28,7 +28,8 @@ Status BounceCopy::post(Batch& batch, Peer& peer, Span& span) {
   return {};
 }
 
-Status BounceCopy::post_one(Batch& batch, Peer& peer, std::size_t rail, Span& span, std::byte* buffer) {
+Status BounceCopy::post_one(Batch& batch, NetworkPeer& peer, std::size_t rail, Span& span,
+                            std::byte* buffer) {
   count(Counter::rdma_bounced);
   std::byte* const program = std::exchange(span.local, buffer);
   span.local_keys = rails_.buffers()->registered().local;
@@ -57,4 +58,4 @@ Result<std::byte*> BounceCopy::take_buffer(Batch& batch, BouncePool* pool) {
   return buffer;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "fabric/rails.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The protocol for local memory that is not registered (UCX: bcopy): data is copied to or from registered
 /// bounce buffers. A put may return when its data is copied.
@@ -26,10 +26,11 @@ class BounceCopy {
 
   /// Adds the transfer to the batch, cut into buffers, and uses `span` up. RMA_ERR_NO_MEMORY if there are no
   /// buffers.
-  [[nodiscard]] Status post(Batch& batch, Peer& peer, Span& span);
+  [[nodiscard]] Status post(Batch& batch, NetworkPeer& peer, Span& span);
   /// Adds a transfer that fits into `buffer`, which goes back to the pool when it is complete. Changes the
   /// local side of `span` to the buffer. A read needs the batch's operation.
-  [[nodiscard]] Status post_one(Batch& batch, Peer& peer, std::size_t rail, Span& span, std::byte* buffer);
+  [[nodiscard]] Status post_one(Batch& batch, NetworkPeer& peer, std::size_t rail, Span& span,
+                                std::byte* buffer);
   /// Takes a buffer of `pool`, and waits for one if necessary. RMA_ERR_NO_MEMORY if there is no pool.
   [[nodiscard]] Result<std::byte*> take_buffer(Batch& batch, BouncePool* pool);
 
@@ -41,4 +42,4 @@ class BounceCopy {
   Posting& posting_;
 };
 
-}  // namespace rma
+}  // namespace librma

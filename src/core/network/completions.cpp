@@ -6,16 +6,16 @@
 #include "fabric/bounce_pool.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 
-Fragment& Completions::begin(Peer& peer, const Span& span, rma_request_t operation) {
+Fragment& Completions::begin(NetworkPeer& peer, const Span& span, rma_request_t operation) {
   Fragment& fragment = fragments_.take();
   fragment = {.rank = peer.rank, .span = span, .operation = operation};
   pending_.begin(peer.rank, operation);
   return fragment;
 }
 
-Fragment& Completions::begin(Peer& peer, const Span& span, CompletionContext& context) {
+Fragment& Completions::begin(NetworkPeer& peer, const Span& span, CompletionContext& context) {
   Fragment& fragment = fragments_.take();
   fragment = {.rank = peer.rank, .span = span, .context = &context};
   pending_.begin(peer.rank, context);
@@ -89,7 +89,7 @@ bool Completions::post_retries() {
   }
   bool progressed = false;
   for (Fragment* const fragment : waiting) {
-    Peer& peer = connections_.peer(fragment->rank);
+    NetworkPeer& peer = connections_.peer(fragment->rank);
     const std::size_t rail = ConnectionManager::next_rail(peer);
     const transport::Local local = fragment->local(rail);
     transport::Work work = fragment->work(rail);
@@ -114,4 +114,4 @@ bool Completions::post_retries() {
   return progressed;
 }
 
-}  // namespace rma
+}  // namespace librma

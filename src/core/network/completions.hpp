@@ -10,7 +10,7 @@
 #include "core/network/peer.hpp"
 #include "fabric/rails.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The fragments that are under way. Takes in the completions of the devices, ends each fragment by its
 /// completion, and posts a fragment again on another rail if its rail has failed and nobody can have seen its
@@ -22,9 +22,9 @@ class Completions {
 
   /// Begins a fragment of `operation`. The caller adds what the fragment needs and posts it. Each fragment is
   /// ended once.
-  [[nodiscard]] Fragment& begin(Peer& peer, const Span& span, rma_request_t operation);
+  [[nodiscard]] Fragment& begin(NetworkPeer& peer, const Span& span, rma_request_t operation);
   /// Begins a fragment of a put that will have returned, in `context`.
-  [[nodiscard]] Fragment& begin(Peer& peer, const Span& span, CompletionContext& context);
+  [[nodiscard]] Fragment& begin(NetworkPeer& peer, const Span& span, CompletionContext& context);
   /// Ends a fragment. A failure is reported by its operation, or by the next fence if it has none.
   void end(Fragment& fragment, rma_status_t status);
   /// Lets progress() post a fragment as soon as a rail has room, for a caller that must not wait. The
@@ -51,4 +51,4 @@ class Completions {
       retries_;  ///< fragments for another rail, or of post_later(); guarded by retry_lock_
 };
 
-}  // namespace rma
+}  // namespace librma

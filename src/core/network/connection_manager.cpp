@@ -9,7 +9,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::uint32_t kAllRails = (1U << kMaxRails) - 1;
@@ -26,7 +26,7 @@ ConnectionManager::ConnectionManager(PendingOperations& pending, Rails& rails, i
   for (int rank = 0; rank < ranks; ++rank) peer(rank).rank = rank;
 }
 
-Status ConnectionManager::connect_first(Peer& peer) {
+Status ConnectionManager::connect_first(NetworkPeer& peer) {
   const std::lock_guard guard(peer.lock);
   if (peer.ready.load(std::memory_order_relaxed)) return {};
   if (peer.memory == nullptr) {
@@ -42,7 +42,7 @@ Status ConnectionManager::connect_first(Peer& peer) {
   return {};
 }
 
-Status ConnectionManager::match(Peer& peer, const NetworkCard& card) {
+Status ConnectionManager::match(NetworkPeer& peer, const NetworkCard& card) {
   if (card.rails.empty()) {
     return {RMA_ERR_UNSUPPORTED, text("rank {} has no network open (RMA_NETWORK)", peer.rank)};
   }
@@ -64,7 +64,7 @@ Status ConnectionManager::match(Peer& peer, const NetworkCard& card) {
   return {};
 }
 
-Status ConnectionManager::connect_rail(Peer& peer, std::size_t rail) {
+Status ConnectionManager::connect_rail(NetworkPeer& peer, std::size_t rail) {
   Status status = rails_[rail].connect(peer.rank, peer.cards[rail]);
   if (status.ok()) {
     peer.connected.fetch_or(1U << rail, std::memory_order_release);  // pairs with Peer::alive()
@@ -74,7 +74,7 @@ Status ConnectionManager::connect_rail(Peer& peer, std::size_t rail) {
   return status;
 }
 
-Status ConnectionManager::connect_any(Peer& peer, std::size_t* rail) {
+Status ConnectionManager::connect_any(NetworkPeer& peer, std::size_t* rail) {
   Status status;
   const auto usable = [&](std::size_t which) {
     *rail = which;
@@ -91,7 +91,7 @@ Status ConnectionManager::connect_any(Peer& peer, std::size_t* rail) {
   return status.ok() ? lost(peer) : std::move(status);
 }
 
-std::size_t ConnectionManager::connect_all(Peer& peer) {
+std::size_t ConnectionManager::connect_all(NetworkPeer& peer) {
   std::size_t alive = 0;
   for (std::size_t rail = 0; rail < peer.cards.size(); ++rail) {
     const std::uint32_t bit = 1U << rail;
@@ -109,7 +109,7 @@ std::size_t ConnectionManager::connect_all(Peer& peer) {
   return alive;
 }
 
-Status ConnectionManager::fail_over(Peer& peer, std::size_t* rail) {
+Status ConnectionManager::fail_over(NetworkPeer& peer, std::size_t* rail) {
   // Everything on the failed rail ends first. Then all transfers that were lost with it are known and
   // reported.
   const std::size_t failed = *rail;
@@ -120,7 +120,7 @@ Status ConnectionManager::fail_over(Peer& peer, std::size_t* rail) {
   return {};
 }
 
-Status ConnectionManager::rail_for_atomics(Peer& peer, std::size_t* rail) {
+Status ConnectionManager::rail_for_atomics(NetworkPeer& peer, std::size_t* rail) {
   // One device executes all atomics on a word, because otherwise they would not be atomic. It is the device
   // of the rank's rail 0.
   *rail = peer.match.mine(0);
@@ -137,7 +137,7 @@ Status ConnectionManager::rail_for_atomics(Peer& peer, std::size_t* rail) {
   return lost(peer);
 }
 
-std::size_t ConnectionManager::next_rail(Peer& peer) {
+std::size_t ConnectionManager::next_rail(NetworkPeer& peer) {
   const std::size_t first = peer.next_rail.fetch_add(1, std::memory_order_relaxed);
   for (std::size_t i = 0; i < peer.cards.size(); ++i) {
     const std::size_t rail = (first + i) % peer.cards.size();
@@ -146,20 +146,20 @@ std::size_t ConnectionManager::next_rail(Peer& peer) {
   return peer.primary_rail.load(std::memory_order_relaxed);
 }
 
-std::size_t ConnectionManager::alive(const Peer& peer) {
+std::size_t ConnectionManager::alive(const NetworkPeer& peer) {
   std::size_t count = 0;
   for (std::size_t rail = 0; rail < peer.cards.size(); ++rail)
     count += static_cast<std::size_t>(peer.alive(rail));
   return count;
 }
 
-bool ConnectionManager::all_tried(const Peer& peer) {
+bool ConnectionManager::all_tried(const NetworkPeer& peer) {
   const std::uint32_t tried =
       peer.connected.load(std::memory_order_relaxed) | peer.dead.load(std::memory_order_relaxed);
   return (~tried & ((1U << peer.cards.size()) - 1)) == 0;
 }
 
-void ConnectionManager::rail_failed(Peer& peer, std::size_t rail) {
+void ConnectionManager::rail_failed(NetworkPeer& peer, std::size_t rail) {
   const std::uint32_t bit = 1U << rail;
   const std::uint32_t before =
       peer.dead.fetch_or(bit, std::memory_order_acq_rel);  // pairs with Peer::alive()
@@ -176,7 +176,7 @@ void ConnectionManager::give_up(int rank) {
   for (std::size_t rail = 0; rail < rails_.count(); ++rail) rails_[rail].fail(rank);
 }
 
-Status ConnectionManager::lost(const Peer& peer) const {
+Status ConnectionManager::lost(const NetworkPeer& peer) const {
   return {RMA_ERR_PEER_LOST, explain(RMA_ERR_PEER_LOST, peer.rank)};
 }
 
@@ -196,4 +196,4 @@ std::string ConnectionManager::explain(rma_status_t code, int rank) const {
   }
 }
 
-}  // namespace rma
+}  // namespace librma

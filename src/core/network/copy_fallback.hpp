@@ -8,7 +8,7 @@
 #include "transport/transport.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 class Layout;
 
@@ -31,4 +31,4 @@ class CopyFallback {
                                     rma_request_t operation) = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -12,7 +12,7 @@
 #include "fabric/registration_cache.hpp"
 #include "transport/transport.hpp"
 
-namespace rma {
+namespace librma {
 
 class BouncePool;
 
@@ -92,4 +92,4 @@ class FragmentPool {
   std::vector<Fragment*> free_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "util/statistics.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The protocol of the smallest puts (UCX: put/offload/short): the device takes the data with the work
 /// request, so the source may be reused when that is posted. Such a put is unsignaled.
@@ -34,4 +34,4 @@ class InlinePut {
   const std::uint32_t max_bytes_;
 };
 
-}  // namespace rma
+}  // namespace librma

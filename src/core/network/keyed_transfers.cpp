@@ -7,7 +7,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 
 Result<DeviceMemory> KeyedTransfers::prepare(std::byte* address, std::size_t bytes, bool keep) {
   if (const auto own = own_memory_(address); own && address + bytes <= own->address + own->bytes) {
@@ -24,14 +24,14 @@ Result<DeviceMemory> KeyedTransfers::prepare(std::byte* address, std::size_t byt
 
 bool KeyedTransfers::wants_rails(int rank, std::size_t bytes) {
   if (bytes < settings_.stripe_bytes) return false;
-  const Peer& peer = connections_.peer(rank);
+  const NetworkPeer& peer = connections_.peer(rank);
   return !ConnectionManager::all_tried(peer);
 }
 
 Status KeyedTransfers::start(transport::Direction direction, int rank, std::uintptr_t remote,
                              const RailKeys& keys, std::byte* local, std::size_t bytes,
                              const DeviceMemory& memory, rma_request_t operation) {
-  Peer* peer = nullptr;
+  NetworkPeer* peer = nullptr;
   RMA_TRY(connections_.connect(rank, &peer));
   count(direction == transport::Direction::read ? Counter::get_rdma : Counter::put_rdma);
   Span span = {.direction = direction,
@@ -63,4 +63,4 @@ void KeyedTransfers::probe(int rank, rma_request_t operation) {
   completions_.post_later(fragment);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -12,7 +12,7 @@
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A piece of this process's memory that the devices may read and write as long as the object lives.
 struct DeviceMemory {
@@ -76,4 +76,4 @@ class KeyedTransfers {
   Completions& completions_;
 };
 
-}  // namespace rma
+}  // namespace librma

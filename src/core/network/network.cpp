@@ -18,7 +18,7 @@
 #include "core/network/zero_copy.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The parts of a network, from the lowest to the highest. Each uses those above it.
 struct Network::Components {
@@ -94,7 +94,7 @@ Result<RegistrationCache::Use> Network::register_local(std::byte* address, std::
 }
 
 Status Network::probe(int rank) {
-  Peer* peer = nullptr;
+  NetworkPeer* peer = nullptr;
   RMA_TRY(components_->connections.connect(rank, &peer));
   return components_->posting.probe(*peer);
 }
@@ -102,7 +102,7 @@ Status Network::probe(int rank) {
 bool Network::progress() { return components_->completions.progress(); }
 
 void Network::flush(int rank, CompletionContext& context) {
-  Peer& peer = components_->connections.peer(rank);
+  NetworkPeer& peer = components_->connections.peer(rank);
   // A fence may also flush what ForeignMemory holds for a rank of this host.
   if (peer.connected.load(std::memory_order_acquire) == 0) return;
   components_->posting.flush_unsignaled(peer, context);
@@ -123,4 +123,4 @@ std::string Network::explain(rma_status_t code, int rank) const {
   return components_->connections.explain(code, rank);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 #include "fabric/registration_cache.hpp"
 #include "util/settings.hpp"
 
-namespace rma {
+namespace librma {
 
 class Posting;
 class RequestOrder;
@@ -77,4 +77,4 @@ class Network final : public ProgressSource {
   const std::unique_ptr<Components> components_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "core/network/remote_memory.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The data about a rank that the network needs to connect with it.
 struct NetworkCard {
@@ -23,4 +23,4 @@ struct NetworkCard {
 /// Returns the card of a rank.
 using NetworkCardSource = std::function<Result<NetworkCard>(int rank)>;
 
-}  // namespace rma
+}  // namespace librma

@@ -6,15 +6,15 @@
 #include "util/statistics.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 Status OrderedWrites::connect(int rank) {
-  Peer* peer = nullptr;
+  NetworkPeer* peer = nullptr;
   return connections_.connect(rank, &peer);
 }
 
 Status OrderedWrites::write(int rank, std::span<const KeyedWrite> pieces, rma_request_t operation) {
-  Peer* peer = nullptr;
+  NetworkPeer* peer = nullptr;
   RMA_TRY(connections_.connect(rank, &peer));
   // All pieces take one rail, whose queue pair keeps their order.
   std::size_t rail = 0;
@@ -48,7 +48,7 @@ Status OrderedWrites::write(int rank, std::span<const KeyedWrite> pieces, rma_re
   return posting_.flush(batch);
 }
 
-Status OrderedWrites::write_divided(Peer& peer, const Span& span) {
+Status OrderedWrites::write_divided(NetworkPeer& peer, const Span& span) {
   // ZeroCopy lets other rails take over what a rail has lost. That is safe: the piece that tells the rank
   // about the data is posted when all of the data are there.
   Batch batch(peer.rank);
@@ -60,4 +60,4 @@ Status OrderedWrites::write_divided(Peer& peer, const Span& span) {
   return posted.ok() ? std::move(ended) : std::move(posted);
 }
 
-}  // namespace rma
+}  // namespace librma

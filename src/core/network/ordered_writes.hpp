@@ -13,7 +13,7 @@
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A piece of this process's memory, and the place of another rank that it is written to.
 struct KeyedWrite {
@@ -56,7 +56,7 @@ class OrderedWrites {
 
  private:
   /// Writes a long piece over all rails, and waits until it is complete.
-  [[nodiscard]] Status write_divided(Peer& peer, const Span& span);
+  [[nodiscard]] Status write_divided(NetworkPeer& peer, const Span& span);
 
   const Settings& settings_;
   PendingOperations& pending_;
@@ -67,4 +67,4 @@ class OrderedWrites {
   ZeroCopy& zero_copy_;
 };
 
-}  // namespace rma
+}  // namespace librma

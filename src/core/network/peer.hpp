@@ -10,11 +10,11 @@
 #include "core/network/remote_memory.hpp"
 #include "fabric/rail_match.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The network's state of one rank. The class that a comment names writes the members below it. The others
 /// read them.
-struct Peer {
+struct NetworkPeer {
   int rank = -1;
 
   // ConnectionManager writes these. They describe the rails to the rank.
@@ -47,4 +47,4 @@ struct Peer {
   }
 };
 
-}  // namespace rma
+}  // namespace librma

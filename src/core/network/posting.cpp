@@ -3,7 +3,7 @@
 #include "util/statistics.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr Span kEmptyWrite = {.direction = transport::Direction::write};
@@ -35,12 +35,12 @@ Status Posting::flush(Batch& batch) {
   const rma_status_t status = post(batch.rank(), batch.rail(), work, &posted);
   std::size_t bytes = 0;
   bool unsignaled = false;
-  for (const transport::Work& one : work.first(posted)) {
-    bytes += one.pieces[0].bytes;
-    unsignaled = unsignaled || one.flags.unsignaled;
+  for (const transport::Work& this_work : work.first(posted)) {
+    bytes += this_work.pieces[0].bytes;
+    unsignaled = unsignaled || this_work.flags.unsignaled;
   }
   count_rail_bytes(batch.rail(), bytes);
-  Peer& peer = connections_.peer(batch.rank());
+  NetworkPeer& peer = connections_.peer(batch.rank());
   if (unsignaled) {
     peer.unsignaled.store(true, std::memory_order_release);  // pairs with the load in drain()
     pending_.issued(batch.rank());
@@ -48,11 +48,11 @@ Status Posting::flush(Batch& batch) {
   if (status == RMA_SUCCESS) return {};
   connections_.rail_failed(peer, batch.rail());
   bool unposted = false;
-  for (const transport::Work& one : work.subspan(posted)) {
-    if (one.cookie == 0) {
+  for (const transport::Work& this_work : work.subspan(posted)) {
+    if (this_work.cookie == 0) {
       unposted = true;
     } else {
-      completions_.end_unposted(Fragment::of(one.cookie), status);
+      completions_.end_unposted(Fragment::of(this_work.cookie), status);
     }
   }
   // The failure of a fragment is reported by its operation or the fence. An unsignaled put has neither.
@@ -60,7 +60,7 @@ Status Posting::flush(Batch& batch) {
   return {status, connections_.explain(status, batch.rank())};
 }
 
-void Posting::flush_unsignaled(Peer& peer, CompletionContext& context) {
+void Posting::flush_unsignaled(NetworkPeer& peer, CompletionContext& context) {
   std::size_t rail = 0;
   // If no rail is left, the fragments that were lost with the last one have reported it when they ended.
   if (!connections_.primary(peer, &rail).ok()) return;
@@ -72,7 +72,7 @@ void Posting::flush_unsignaled(Peer& peer, CompletionContext& context) {
   peer.unacknowledged.fetch_sub(1, std::memory_order_release);  // the write is counted by itself now
 }
 
-void Posting::drain(Peer& peer) {
+void Posting::drain(NetworkPeer& peer) {
   // The first load pairs with flush() and flush_unsignaled(), the others with Completions::end().
   if (peer.unsignaled.load(std::memory_order_acquire)) flush_unsignaled(peer, pending_.contexts().current());
   if (peer.unacknowledged.load(std::memory_order_acquire) == 0) return;
@@ -81,7 +81,7 @@ void Posting::drain(Peer& peer) {
                                [&] { return peer.unacknowledged.load(std::memory_order_acquire) == 0; });
 }
 
-Status Posting::probe(Peer& peer) {
+Status Posting::probe(NetworkPeer& peer) {
   std::size_t rail = 0;
   RMA_TRY(connections_.primary(peer, &rail));
   const rma_request_t operation = pending_.open(peer.rank);
@@ -90,7 +90,7 @@ Status Posting::probe(Peer& peer) {
   return pending_.finish(operation);
 }
 
-void Posting::post_empty_write(Peer& peer, std::size_t rail, Fragment& fragment) {
+void Posting::post_empty_write(NetworkPeer& peer, std::size_t rail, Fragment& fragment) {
   // The write has no data. A queue pair completes in order, so when it is complete, all work before it is.
   const transport::Work empty = fragment.work(rail);
   std::size_t posted = 0;
@@ -114,4 +114,4 @@ rma_status_t Posting::post(int rank, std::size_t rail, std::span<const transport
   return status;
 }
 
-}  // namespace rma
+}  // namespace librma

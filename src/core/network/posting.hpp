@@ -13,7 +13,7 @@
 #include "transport/transport.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The work requests of one operation to one rank that are posted together, up to kMost of them and all to
 /// one rail. One thread uses a batch. Posting::flush() posts them at the latest; until then the program's
@@ -82,11 +82,11 @@ class Posting {
 
   /// Posts an empty signaled write behind the unsignaled puts to the rank, which ends when they are complete.
   /// A fence of `context` waits for it.
-  void flush_unsignaled(Peer& peer, CompletionContext& context);
+  void flush_unsignaled(NetworkPeer& peer, CompletionContext& context);
   /// Waits until all puts to the rank whose call has returned are complete.
-  void drain(Peer& peer);
+  void drain(NetworkPeer& peer);
   /// Posts an empty write to the rank and waits for it. RMA_ERR_PEER_LOST.
-  [[nodiscard]] Status probe(Peer& peer);
+  [[nodiscard]] Status probe(NetworkPeer& peer);
 
  private:
   /// Posts `work`, and waits for room in the device's queue. Stores into `*posted` how many of them the
@@ -94,7 +94,7 @@ class Posting {
   [[nodiscard]] rma_status_t post(int rank, std::size_t rail, std::span<const transport::Work> work,
                                   std::size_t* posted);
   /// Posts the write of a fragment that has no data.
-  void post_empty_write(Peer& peer, std::size_t rail, Fragment& fragment);
+  void post_empty_write(NetworkPeer& peer, std::size_t rail, Fragment& fragment);
 
   PendingOperations& pending_;
   Rails& rails_;
@@ -102,4 +102,4 @@ class Posting {
   Completions& completions_;
 };
 
-}  // namespace rma
+}  // namespace librma

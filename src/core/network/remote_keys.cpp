@@ -6,11 +6,12 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 class RemoteKeys::DirectoryReader final : public RemoteMemory::Reader {
  public:
-  DirectoryReader(RemoteKeys& keys, Batch& batch, Peer& peer) : keys_(keys), batch_(batch), peer_(peer) {}
+  DirectoryReader(RemoteKeys& keys, Batch& batch, NetworkPeer& peer)
+      : keys_(keys), batch_(batch), peer_(peer) {}
   [[nodiscard]] Status read(std::byte* to, std::uintptr_t address, std::size_t bytes,
                             const RailKeys& keys) override {
     RMA_TRY(keys_.posting_.flush(batch_));
@@ -20,15 +21,16 @@ class RemoteKeys::DirectoryReader final : public RemoteMemory::Reader {
  private:
   RemoteKeys& keys_;
   Batch& batch_;
-  Peer& peer_;
+  NetworkPeer& peer_;
 };
 
-Result<RemoteRange> RemoteKeys::find(Batch& batch, Peer& peer, std::uintptr_t address, std::size_t bytes) {
+Result<RemoteRange> RemoteKeys::find(Batch& batch, NetworkPeer& peer, std::uintptr_t address,
+                                     std::size_t bytes) {
   DirectoryReader reader(*this, batch, peer);
   return peer.memory->find(address, bytes, reader);
 }
 
-Status RemoteKeys::find_all(Batch& batch, Peer& peer, std::uintptr_t address, std::size_t bytes,
+Status RemoteKeys::find_all(Batch& batch, NetworkPeer& peer, std::uintptr_t address, std::size_t bytes,
                             std::vector<RemoteRange>& ranges) {
   const std::uintptr_t whole = address;
   const std::size_t whole_bytes = bytes;
@@ -46,7 +48,7 @@ Status RemoteKeys::find_all(Batch& batch, Peer& peer, std::uintptr_t address, st
   return {};
 }
 
-Status RemoteKeys::read(Peer& peer, std::byte* to, std::uintptr_t address, std::size_t bytes,
+Status RemoteKeys::read(NetworkPeer& peer, std::byte* to, std::uintptr_t address, std::size_t bytes,
                         const RailKeys& keys) {
   Batch batch(peer.rank);
   Status status;
@@ -68,4 +70,4 @@ Status RemoteKeys::read(Peer& peer, std::byte* to, std::uintptr_t address, std::
   return status.ok() ? std::move(finished) : std::move(status);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 #include "core/network/remote_memory.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Finds the remote keys of other ranks' memory. Reads a rank's directory by RDMA if RemoteMemory does not
 /// know the address yet. Thread-safe.
@@ -24,16 +24,17 @@ class RemoteKeys {
   /// Returns the registration that `address` lies in. Reading the directory posts the batch first, because
   /// that may hold the very buffers that reading waits for. The errors are those of RemoteMemory::find() and
   /// of reading.
-  [[nodiscard]] Result<RemoteRange> find(Batch& batch, Peer& peer, std::uintptr_t address, std::size_t bytes);
+  [[nodiscard]] Result<RemoteRange> find(Batch& batch, NetworkPeer& peer, std::uintptr_t address,
+                                         std::size_t bytes);
   /// Appends to `ranges` the registrations that all of [address, address + bytes) lies in, in order.
-  [[nodiscard]] Status find_all(Batch& batch, Peer& peer, std::uintptr_t address, std::size_t bytes,
+  [[nodiscard]] Status find_all(Batch& batch, NetworkPeer& peer, std::uintptr_t address, std::size_t bytes,
                                 std::vector<RemoteRange>& ranges);
 
  private:
   class DirectoryReader;
 
   /// Reads [address, address + bytes) of the rank by these keys of this process's rails, and waits for it.
-  [[nodiscard]] Status read(Peer& peer, std::byte* to, std::uintptr_t address, std::size_t bytes,
+  [[nodiscard]] Status read(NetworkPeer& peer, std::byte* to, std::uintptr_t address, std::size_t bytes,
                             const RailKeys& keys);
 
   PendingOperations& pending_;
@@ -42,4 +43,4 @@ class RemoteKeys {
   const std::size_t read_bytes_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "util/text.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The most times that a directory is read again because it has changed meanwhile. A directory of a
@@ -147,7 +147,7 @@ Status RemoteMemory::unregistered() const {
 }
 
 Status RemoteMemory::refresh(Reader& reader) {
-  rma::count(Counter::directory_read);
+  librma::count(Counter::directory_read);
   for (int i = 0; i < kMaxTries; ++i) {
     Tree tree;
     std::uint64_t after = 0;
@@ -205,4 +205,4 @@ Result<RemoteRange> RemoteMemory::find(std::uintptr_t address, std::size_t bytes
   return RemoteRange{.bytes = region->bytes - (address - region->base), .keys = region->keys};
 }
 
-}  // namespace rma
+}  // namespace librma

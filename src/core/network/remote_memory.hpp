@@ -15,7 +15,7 @@
 #include "malloc/region_table.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The place of a rank's directory, the list of its memory. The rank's card contains it.
 struct DirectoryPlace {
@@ -109,4 +109,4 @@ class RemoteMemory {
   Tree tree_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -3,10 +3,10 @@
 #include "util/statistics.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 Status RequestOrder::reach(int rank, std::size_t* rail) {
-  Peer* peer = nullptr;
+  NetworkPeer* peer = nullptr;
   RMA_TRY(connections_.connect(rank, &peer));
   return connections_.primary(*peer, rail);
 }
@@ -20,11 +20,11 @@ void RequestOrder::request_ended(int rank) {
   connections_.peer(rank).unacknowledged_requests.fetch_sub(1, std::memory_order_acq_rel);
 }
 
-void RequestOrder::wait_for_requests(Peer& peer) {
+void RequestOrder::wait_for_requests(NetworkPeer& peer) {
   count(Counter::drain);
   pending_.engine().wait_until(peer.rank, [&] {
     return peer.unacknowledged_requests.load(std::memory_order_acquire) == 0;  // pairs with request_ended()
   });
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "util/status.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Keeps transfers by RDMA and requests by messages to one rank in program order. The two go over different
 /// queue pairs, so one kind waits for the other. Thread-safe.
@@ -20,7 +20,7 @@ class RequestOrder {
 
   /// Connects with `rank`, and waits for the requests to it whose call has returned. Called before a
   /// transfer.
-  [[nodiscard]] Status start_transfer(int rank, Peer** connected) {
+  [[nodiscard]] Status start_transfer(int rank, NetworkPeer** connected) {
     RMA_TRY(connections_.connect(rank, connected));
     settle_requests(**connected);
     return {};
@@ -39,15 +39,15 @@ class RequestOrder {
   void settle_requests(int rank) { settle_requests(connections_.peer(rank)); }
 
  private:
-  void settle_requests(Peer& peer) {
+  void settle_requests(NetworkPeer& peer) {
     // Pairs with request_ended().
     if (peer.unacknowledged_requests.load(std::memory_order_acquire) != 0) wait_for_requests(peer);
   }
-  void wait_for_requests(Peer& peer);
+  void wait_for_requests(NetworkPeer& peer);
 
   PendingOperations& pending_;
   ConnectionManager& connections_;
   Posting& posting_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "util/statistics.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 using transport::Direction;
 
@@ -39,7 +39,7 @@ Status Transfers::get(Batch& batch, void* dst, const void* src, std::size_t byte
 
 Status Transfers::transfer(Batch& batch, Direction direction, std::uintptr_t remote, std::byte* local,
                            std::size_t bytes) {
-  Peer* peer = nullptr;
+  NetworkPeer* peer = nullptr;
   RMA_TRY(requests_.start_transfer(batch.rank(), &peer));
   const auto post_part = [&](const RemoteRange& range) {
     Span span = {.direction = direction,
@@ -70,7 +70,7 @@ Status Transfers::transfer(Batch& batch, Direction direction, std::uintptr_t rem
   return {};
 }
 
-Status Transfers::post(Batch& batch, Peer& peer, Span& span) {
+Status Transfers::post(Batch& batch, NetworkPeer& peer, Span& span) {
   if (span.direction == Direction::write && inline_put_.fits(span.bytes)) {
     std::size_t rail = 0;
     RMA_TRY(connections_.primary(peer, &rail));
@@ -101,7 +101,7 @@ Status Transfers::fall_back_to_copy(Batch& batch, Direction direction, std::uint
 }
 
 Status Transfers::reachable(const void* address, std::size_t bytes, int rank) {
-  Peer* peer = nullptr;
+  NetworkPeer* peer = nullptr;
   RMA_TRY(connections_.connect(rank, &peer));
   Batch batch(rank);
   std::vector<RemoteRange> ranges;
@@ -112,7 +112,7 @@ Status Transfers::reachable(const void* address, std::size_t bytes, int rank) {
 }
 
 bool Transfers::registered(std::uintptr_t address, std::size_t bytes, int rank) {
-  Peer* peer = nullptr;
+  NetworkPeer* peer = nullptr;
   // This reads only the directory, which no request changes, so requests need not be waited for.
   if (!connections_.connect(rank, &peer).ok()) return false;
   Batch batch(rank);
@@ -120,4 +120,4 @@ bool Transfers::registered(std::uintptr_t address, std::size_t bytes, int rank) 
   return range.ok() && range->bytes >= bytes;
 }
 
-}  // namespace rma
+}  // namespace librma

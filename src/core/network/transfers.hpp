@@ -14,7 +14,7 @@
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Puts and gets. Looks up the remote memory, cuts a transfer where registrations end, and chooses the
 /// protocol of each part:
@@ -55,7 +55,7 @@ class Transfers {
   [[nodiscard]] Status transfer(Batch& batch, transport::Direction direction, std::uintptr_t remote,
                                 std::byte* local, std::size_t bytes);
   /// Chooses the protocol of a transfer whose remote memory lies in one registration. Uses `span` up.
-  [[nodiscard]] Status post(Batch& batch, Peer& peer, Span& span);
+  [[nodiscard]] Status post(Batch& batch, NetworkPeer& peer, Span& span);
   /// Lets the copy fallback move data that the devices do not reach. Returns `refused` if it cannot.
   [[nodiscard]] Status fall_back_to_copy(Batch& batch, transport::Direction direction, std::uintptr_t remote,
                                          std::byte* local, std::size_t bytes, Status refused);
@@ -72,4 +72,4 @@ class Transfers {
   CopyFallback* copy_fallback_ = nullptr;
 };
 
-}  // namespace rma
+}  // namespace librma

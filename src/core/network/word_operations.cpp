@@ -6,7 +6,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma {
+namespace librma {
 
 using transport::Direction;
 
@@ -24,7 +24,7 @@ WordOperations::WordOperations(PendingOperations& pending, Rails& rails, Request
       bounce_(bounce) {}
 
 Status WordOperations::put_flag(std::uint64_t* flag, std::uint64_t value, int rank) {
-  Peer* peer = nullptr;
+  NetworkPeer* peer = nullptr;
   RMA_TRY(requests_.start_transfer(rank, &peer));
   Batch batch(rank);
   const auto address = reinterpret_cast<std::uintptr_t>(flag);
@@ -57,7 +57,7 @@ Result<rma_request_t> WordOperations::start_atomic(rma_atomic_op_t op, std::uint
                                                    std::uint64_t operand, std::uint64_t compare,
                                                    std::uint64_t* old, int rank) {
   count(Counter::atomic_rdma);
-  Peer* peer = nullptr;
+  NetworkPeer* peer = nullptr;
   RMA_TRY(requests_.start_transfer(rank, &peer));
   std::size_t rail = 0;
   RMA_TRY(connections_.rail_for_atomics(*peer, &rail));
@@ -100,4 +100,4 @@ Result<std::uint64_t> WordOperations::atomic(rma_atomic_op_t op, std::uint64_t* 
   return before;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 #include "fabric/rails.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Operations on single words of 8 bytes: flags behind data, and the devices' atomics. Thread-safe.
 class WordOperations {
@@ -47,4 +47,4 @@ class WordOperations {
   BounceCopy& bounce_;
 };
 
-}  // namespace rma
+}  // namespace librma

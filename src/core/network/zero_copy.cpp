@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace rma {
+namespace librma {
 
-Status ZeroCopy::post(Batch& batch, Peer& peer, Span& span, const std::shared_ptr<Use>& use) {
+Status ZeroCopy::post(Batch& batch, NetworkPeer& peer, Span& span, const std::shared_ptr<Use>& use) {
   constexpr std::size_t kPage = 4096;
   std::size_t most = settings_.piece_bytes;
   bool divided = false;
@@ -37,7 +37,7 @@ Status ZeroCopy::post(Batch& batch, Peer& peer, Span& span, const std::shared_pt
   return {};
 }
 
-Status ZeroCopy::register_and_post(Batch& batch, Peer& peer, Span& span) {
+Status ZeroCopy::register_and_post(Batch& batch, NetworkPeer& peer, Span& span) {
   const bool pipeline = settings_.local_buffers == LocalBufferSetting::pipeline;
   while (span.bytes > 0) {
     Span part =
@@ -57,4 +57,4 @@ Status ZeroCopy::register_and_post(Batch& batch, Peer& peer, Span& span) {
   return {};
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The protocols that move the program's data without a copy (UCX: zcopy), because the local memory is
 /// registered or gets registered. Large transfers are divided among the rails.
@@ -31,10 +31,10 @@ class ZeroCopy {
 
   /// Adds a transfer whose local memory is registered (Span::local_keys) to the batch, and uses `span` up.
   /// `use`, unless null, keeps the memory registered until the last fragment is complete.
-  [[nodiscard]] Status post(Batch& batch, Peer& peer, Span& span, const std::shared_ptr<Use>& use);
+  [[nodiscard]] Status post(Batch& batch, NetworkPeer& peer, Span& span, const std::shared_ptr<Use>& use);
   /// Registers the local memory and posts the transfer: in one part, kept by the cache, or
   /// (RMA_LOCAL_BUFFERS=pipeline) part by part. Copies a part that cannot be registered. Uses `span` up.
-  [[nodiscard]] Status register_and_post(Batch& batch, Peer& peer, Span& span);
+  [[nodiscard]] Status register_and_post(Batch& batch, NetworkPeer& peer, Span& span);
 
  private:
   const Settings& settings_;
@@ -45,4 +45,4 @@ class ZeroCopy {
   BounceCopy& bounce_;
 };
 
-}  // namespace rma
+}  // namespace librma

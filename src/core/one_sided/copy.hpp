@@ -6,7 +6,7 @@
 #include "util/copy_word.hpp"
 #include "util/copying/copy_table.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Copies like copy_mapped(), but 8 aligned bytes by one store.
 inline void copy_bytes(void* dst, const void* src, std::size_t bytes) {
@@ -14,4 +14,4 @@ inline void copy_bytes(void* dst, const void* src, std::size_t bytes) {
   if (bytes != 0) copy_mapped(dst, src, bytes);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "core/one_sided/layout.hpp"
 #include "util/text.hpp"
 
-namespace rma {
+namespace librma {
 
 using transport::Direction;
 
@@ -176,7 +176,7 @@ bool ForeignMemory::copy_by_helper(int rank, ForeignBatch& batch, rma_request_t 
   if (batch.empty() || copy_fallback_ == nullptr) return false;
   const std::size_t pieces = batch.work_.size() + 1;
   std::size_t bytes = batch.last_.bytes;
-  for (const transport::Local& one : batch.locals_) bytes += one.bytes;
+  for (const transport::Local& this_local : batch.locals_) bytes += this_local.bytes;
   if (permitted(rank) && !helper_is_faster(pieces, bytes)) return false;
   std::vector<Layout::Segment> remote;
   std::vector<Layout::Segment> local;
@@ -262,4 +262,4 @@ std::string ForeignMemory::explain(rma_status_t code, int rank) const {
   }
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 #include "core/network/copy_fallback.hpp"
 #include "transport/transport.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Transfers of one operation that ForeignMemory posts together. All are writes, or all are reads.
 class ForeignBatch {
@@ -138,4 +138,4 @@ class ForeignMemory final : public ProgressSource {
   CopyFallback* copy_fallback_ = nullptr;
 };
 
-}  // namespace rma
+}  // namespace librma

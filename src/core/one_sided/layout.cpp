@@ -4,7 +4,7 @@
 
 #include "util/range_check.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The wire format of the header of an encoded part. `entries` dimensions or segments follow it.
@@ -157,4 +157,4 @@ std::optional<Layout::Part> Layout::decode(std::span<const std::byte>& from) {
   return part;
 }
 
-}  // namespace rma
+}  // namespace librma

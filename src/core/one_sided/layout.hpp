@@ -10,7 +10,7 @@
 
 #include "rma/rma.h"
 
-namespace rma {
+namespace librma {
 
 /// The bytes of one process's memory that a noncontiguous transfer touches, in order. A layout is either
 /// segments of one size along dimensions, or a list of segments. It is made from the caller's arguments,
@@ -160,4 +160,4 @@ bool Layout::visit_runs(std::size_t from, std::size_t count, const Visit& visit)
   }
 }
 
-}  // namespace rma
+}  // namespace librma

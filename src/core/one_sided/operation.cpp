@@ -5,7 +5,7 @@
 #include "util/statistics.hpp"
 #include "util/try.hpp"
 
-namespace rma {
+namespace librma {
 
 Status check_reachable(const Job& job, RemoteAccess& remote_access, const void* address, std::size_t bytes,
                        int rank) {
@@ -152,4 +152,4 @@ Status Operation::end(const Ending& ending) {
   return end_issuing(remote_access_.pending(), operation, ending);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "core/one_sided/remote_access.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The way in which the issuer of an operation learns of its end.
 struct Ending {
@@ -93,4 +93,4 @@ class Operation {
   ForeignBatch foreign_;        ///< used for a rank of this host
 };
 
-}  // namespace rma
+}  // namespace librma

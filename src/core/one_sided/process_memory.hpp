@@ -7,7 +7,7 @@
 #include "rma/types.h"
 #include "transport/shm/cma_transport.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Access to the memory of ranks of this host by system calls. Each returns when the bytes are there.
 /// Thread-safe.
@@ -31,4 +31,4 @@ class ProcessMemory {
   transport::CmaTransport* transport_ = nullptr;
 };
 
-}  // namespace rma
+}  // namespace librma

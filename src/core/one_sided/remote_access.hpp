@@ -10,7 +10,7 @@
 #include "core/one_sided/foreign_memory.hpp"
 #include "transport/transport.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The paths to memory that is not mapped here, and the operations under way on them. Thread-safe.
 class RemoteAccess {
@@ -72,4 +72,4 @@ class RemoteAccess {
   std::unique_ptr<Network> network_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -14,7 +14,7 @@
 #include "messages/matching/matcher.hpp"
 #include "util/waiting/spin_lock.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Returns whether an eager message goes also if it passes the receiver's UnexpectedWindow. The library's own
 /// empty messages do: only a few of them are on their way at a time, and their senders do not wait for
@@ -188,9 +188,10 @@ class ContextTable {
   /// Returns the context if it is found, or null. It may miss one that is there, unless the caller has the
   /// lock.
   [[nodiscard]] MessageContext* search(std::uint32_t number) {
-    MessageContext* one = bucket(number).load(std::memory_order_acquire);
-    while (one != nullptr && !one->is(number)) one = one->next_.load(std::memory_order_acquire);
-    return one;
+    MessageContext* message_context = bucket(number).load(std::memory_order_acquire);
+    while (message_context != nullptr && !message_context->is(number))
+      message_context = message_context->next_.load(std::memory_order_acquire);
+    return message_context;
   }
 
   /// The fate of a message whose context is that of a retired number: it makes the context again, or not.
@@ -257,4 +258,4 @@ class ContextTable {
   std::unordered_set<std::uint32_t> retired_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "rma/messages.h"
 #include "util/tables/number_pool.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The library's own messages are in the contexts from this one on. There a thread that waits for a rank
 /// gives the rank up if it does not answer, and a rank may revoke a context (Messages::revoke).
@@ -37,4 +37,4 @@ constexpr std::optional<std::uint32_t> drawn_number_of(std::uint32_t context) {
   return std::nullopt;
 }
 
-}  // namespace rma
+}  // namespace librma

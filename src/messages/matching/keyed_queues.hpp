@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-namespace rma {
+namespace librma {
 
 template <typename Node>
 struct KeyedQueue;
@@ -161,4 +161,4 @@ class KeyedQueues {
   std::size_t nodes_ = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -2,7 +2,7 @@
 
 #include <new>
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A search for one wildcard looks at so many messages before all of them are put into queues.
@@ -115,4 +115,4 @@ void Matcher::take_from_index(UnexpectedMessage& message) {
   if (message.links[2].queue != nullptr) by_tag_.remove(message);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 
 #include "messages/matching/keyed_queues.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The wildcards of a receive.
 inline constexpr int kAnySource = -1;
@@ -130,4 +130,4 @@ class Matcher {
   std::atomic<std::size_t> messages_ = 0;  ///< messages alone
 };
 
-}  // namespace rma
+}  // namespace librma

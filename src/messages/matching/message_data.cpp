@@ -4,7 +4,7 @@
 
 #include "util/text.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 Result<MessageData> laid_out(Layout layout) {
@@ -55,9 +55,9 @@ void MessageData::scatter_parts(std::size_t to, std::span<const std::byte> data)
 Result<MessageData> MessageData::vector(std::span<const iovec> segments) {
   std::vector<Layout::Segment> list;
   list.reserve(segments.size());
-  for (const iovec& one : segments) {
-    if (one.iov_len == 0) continue;
-    list.push_back({.address = reinterpret_cast<std::uintptr_t>(one.iov_base), .bytes = one.iov_len});
+  for (const iovec& segment : segments) {
+    if (segment.iov_len == 0) continue;
+    list.push_back({.address = reinterpret_cast<std::uintptr_t>(segment.iov_base), .bytes = segment.iov_len});
   }
   if (list.empty()) return MessageData();
   Layout layout = Layout::list(std::move(list));
@@ -65,4 +65,4 @@ Result<MessageData> MessageData::vector(std::span<const iovec> segments) {
   return MessageData{.address = reinterpret_cast<std::byte*>(layout.extent().low), .bytes = layout.bytes()};
 }
 
-}  // namespace rma
+}  // namespace librma

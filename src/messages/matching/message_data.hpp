@@ -11,7 +11,7 @@
 #include "core/one_sided/layout.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A receiver calls the system for each contiguous part of noncontiguous data from this average size on, in
 /// bytes. Shorter parts come faster in fragments.
@@ -73,4 +73,4 @@ struct MessageData {
   }
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -4,7 +4,7 @@
 
 #include "util/text.hpp"
 
-namespace rma {
+namespace librma {
 
 Status OperationEnds::open(rma_request_t* request, rma_request_t* opened) {
   if (request == nullptr) return {};
@@ -27,9 +27,9 @@ void OperationEnds::end(ReceiveOperation& receive, rma_status_t status, bool wak
   rma_posted_recv_t* posted = nullptr;
   rma_request_t request = RMA_REQUEST_NULL;
   const int rank = receive.peer;
-  receives_.end(receive, [&](const ReceiveOperation& one) {
-    posted = one.end.posted;
-    request = one.end.request;
+  receives_.end(receive, [&](const ReceiveOperation& operation) {
+    posted = operation.end.posted;
+    request = operation.end.request;
   });
   if (posted == nullptr) return pending_.settle(request, status, rank);
   posted->status = status;
@@ -50,9 +50,9 @@ void OperationEnds::end(SendOperation& send, rma_status_t status) {
 
 bool OperationEnds::end_send(std::uint64_t name, int peer, rma_status_t status) {
   SendOperation* ended = nullptr;
-  static_cast<void>(sends_.with(name, [&](SendOperation& one) {
-    if (one.peer != peer || !std::exchange(one.open, false)) return false;
-    ended = &one;
+  static_cast<void>(sends_.with(name, [&](SendOperation& send) {
+    if (send.peer != peer || !std::exchange(send.open, false)) return false;
+    ended = &send;
     return true;
   }));
   if (ended != nullptr) end(*ended, status);
@@ -60,7 +60,7 @@ bool OperationEnds::end_send(std::uint64_t name, int peer, rma_status_t status) 
 }
 
 bool OperationEnds::claim_send(std::uint64_t name) {
-  return sends_.with(name, [](SendOperation& one) { return std::exchange(one.open, false); });
+  return sends_.with(name, [](SendOperation& send) { return std::exchange(send.open, false); });
 }
 
 Status OperationEnds::outcome(rma_status_t status, int rank) {
@@ -81,4 +81,4 @@ std::string OperationEnds::explain(rma_status_t code, int rank) {
   }
 }
 
-}  // namespace rma
+}  // namespace librma

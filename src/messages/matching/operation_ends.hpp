@@ -9,7 +9,7 @@
 #include "util/status.hpp"
 #include "util/tables/slot_table.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The sends and receives under way, and how they end. Thread-safe.
 class OperationEnds {
@@ -61,4 +61,4 @@ class OperationEnds {
   SlotTable<SendOperation> sends_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 #include "messages/matching/contexts.hpp"
 #include "util/take_head.hpp"
 
-namespace rma {
+namespace librma {
 
 void describe(const ReceiveOperation& receive, WaitNote& note) {
   note.call = "a receive";
@@ -27,35 +27,35 @@ void describe(const SendOperation& send, WaitNote& note) {
 std::optional<Announcement> Announcement::decode(std::span<const std::byte> body) {
   const auto head = take_head<RendezvousHead>(body);
   if (!head) return {};
-  Announcement one = {.head = *head};
+  Announcement announcement = {.head = *head};
   switch (head->form) {
     case RendezvousForm::plain:
     case RendezvousForm::opaque:
       if (!body.empty()) return {};
-      return one;
+      return announcement;
     case RendezvousForm::inlined:
       if (body.size() != head->bytes) return {};
-      one.start = body;
-      return one;
+      announcement.start = body;
+      return announcement;
     case RendezvousForm::piped:
       if (body.size() > head->bytes) return {};
-      one.start = body;
-      return one;
+      announcement.start = body;
+      return announcement;
     case RendezvousForm::keyed:
-      if (body.size() != sizeof one.keys) return {};
-      std::memcpy(one.keys.data(), body.data(), sizeof one.keys);
-      return one;
+      if (body.size() != sizeof announcement.keys) return {};
+      std::memcpy(announcement.keys.data(), body.data(), sizeof announcement.keys);
+      return announcement;
     case RendezvousForm::laid_out: {
       // A copy, because the sender may change a body in a ring while it is decoded.
       const std::vector<std::byte> copy(body.begin(), body.end());
       std::span<const std::byte> encoded(copy);
       auto layout = Layout::decode(encoded);
       if (!layout || !encoded.empty() || layout->bytes != head->bytes) return {};
-      one.layout = std::make_shared<const Layout::Part>(std::move(*layout));
-      return one;
+      announcement.layout = std::make_shared<const Layout::Part>(std::move(*layout));
+      return announcement;
     }
   }
   return {};
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -19,7 +19,7 @@
 #include "util/spare_memory.hpp"
 #include "util/waiting/wait_note.hpp"
 
-namespace rma {
+namespace librma {
 
 class MessageContext;
 struct WrittenPieces;
@@ -29,7 +29,7 @@ struct WrittenPieces;
 /// the slot is given back when the operation ends.
 struct MessageEnd {
   rma_request_t request = RMA_REQUEST_NULL;
-  rma_posted_recv_t* posted = nullptr;  ///< changes to a request under the pool's lock: see end()
+  rma_posted_recv_t* posted = nullptr;  ///< changes to a request under the table's lock: see end()
   bool waits = true;                    ///< the issuer's call does
   rma_status_t status = RMA_SUCCESS;
   int failed_rank = -1;  ///< the rank that the failure is about
@@ -82,7 +82,7 @@ struct SendOperation {
   bool open = true;
   /// A thread copies pieces of the data to the receiver. Losing the peer does not end the send meanwhile.
   bool sharing = false;
-  bool retracting = false;  ///< the receiver was asked to forget the announcement; under the pool's lock
+  bool retracting = false;  ///< the receiver was asked to forget the announcement; under the table's lock
   /// Says who has the turn. The outbox alone uses the operation while it holds it, so an answer of the
   /// receiver that comes then, by a guessed name, must not end it. The outbox writes this under its peer's
   /// lock.
@@ -93,7 +93,7 @@ struct SendOperation {
   };
   std::atomic<Stage> stage = Stage::held;
 
-  // Of an operation whose data the sender writes to the receiver, under the pool's lock:
+  // Of an operation whose data the sender writes to the receiver, under the table's lock:
   bool piped = false;       ///< announced as RendezvousForm::piped
   std::size_t asked = 0;    ///< the receiver has asked for pieces up to this byte
   std::size_t writing = 0;  ///< pieces that a device reads now
@@ -163,4 +163,4 @@ struct TakenMessage {
   std::unique_ptr<KeptMessage> kept;
 };
 
-}  // namespace rma
+}  // namespace librma

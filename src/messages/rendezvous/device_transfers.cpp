@@ -6,7 +6,7 @@
 
 #include "core/network/keyed_transfers.hpp"
 
-namespace rma {
+namespace librma {
 
 rma_status_t DeviceTransfers::start(transport::Direction direction, int rank, std::uintptr_t remote,
                                     const RailKeys& keys, const MessageData& data, bool keep, Then then) {
@@ -89,17 +89,17 @@ bool DeviceTransfers::progress() {
   std::vector<UnderWay> ended;
   {
     const std::lock_guard guard(lock_);
-    const auto open = [&](const UnderWay& one) { return !pending_.complete(one.operation); };
+    const auto open = [&](const UnderWay& way) { return !pending_.complete(way.operation); };
     const auto first = std::stable_partition(under_way_.begin(), under_way_.end(), open);
     ended.assign(std::make_move_iterator(first), std::make_move_iterator(under_way_.end()));
     under_way_.erase(first, under_way_.end());
     count_.store(under_way_.size(), std::memory_order_relaxed);
   }
-  for (const UnderWay& one : ended) {
-    const Status status = pending_.wait(one.operation);  // complete, so this only closes it
-    one.then(status.code());
+  for (const UnderWay& way : ended) {
+    const Status status = pending_.wait(way.operation);  // complete, so this only closes it
+    way.then(status.code());
   }
   return !ended.empty();
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -12,7 +12,7 @@
 #include "util/status.hpp"
 #include "util/waiting/spin_lock.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The RDMA transfers of messages between hosts: reads of data whose keys an announcement has brought, and
 /// writes to pieces of a receiver's buffer. Handlers of messages start them, so nothing here waits.
@@ -68,4 +68,4 @@ class DeviceTransfers {
   std::atomic<bool> any_unconnected_ = false;
 };
 
-}  // namespace rma
+}  // namespace librma

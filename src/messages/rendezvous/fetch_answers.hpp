@@ -6,7 +6,7 @@
 #include "messages/matching/operation_ends.hpp"
 #include "messages/sending/outbox.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A receiver's answers to the announcement of a message, when it has fetched the data or cannot. All
 /// protocols of the rendezvous share them. Thread-safe.
@@ -26,4 +26,4 @@ class FetchAnswers {
   Outbox& outbox_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "core/network/keyed_transfers.hpp"
 #include "util/take_head.hpp"
 
-namespace rma {
+namespace librma {
 
 Pipeline::Options Pipeline::Options::from(const Settings& settings) {
   const auto piece = static_cast<std::size_t>(settings.pipeline_bytes);
@@ -29,8 +29,8 @@ void Pipeline::begin(ReceiveOperation& receive, std::uint64_t sender) {
   count(options_.counter);
   const int rank = receive.peer;
   const auto pieces = std::make_shared<WrittenPieces>(receive, sender);
-  static_cast<void>(operations_.receives().with(receive.name, [&](ReceiveOperation& one) {
-    one.pieces = pieces;
+  static_cast<void>(operations_.receives().with(receive.name, [&](ReceiveOperation& operation) {
+    operation.pieces = pieces;
     return true;
   }));
   // The rank may have been lost before `pieces` was known. lose() or this thread then ends the receive.
@@ -97,16 +97,16 @@ bool Pipeline::take_in_ready(const Arrival& arrival) {
   const auto keys = take_head<RailKeys>(body);
   if (!ready || !keys || !body.empty()) return false;
   MessageData data;
-  const bool known = operations_.sends().with(ready->sender, [&](SendOperation& one) {
+  const bool known = operations_.sends().with(ready->sender, [&](SendOperation& send) {
     // An honest receiver asks for the pieces in order, and for each once.
-    if (!outbox_.awaits_answer(one, arrival.source) || !one.piped || ready->bytes == 0 ||
-        ready->bytes > one.data.bytes || ready->offset > one.data.bytes - ready->bytes ||
-        ready->offset < one.asked) {
+    if (!outbox_.awaits_answer(send, arrival.source) || !send.piped || ready->bytes == 0 ||
+        ready->bytes > send.data.bytes || ready->offset > send.data.bytes - ready->bytes ||
+        ready->offset < send.asked) {
       return false;
     }
-    one.asked = static_cast<std::size_t>(ready->offset + ready->bytes);
-    ++one.writing;
-    data = {.address = one.data.address + ready->offset, .bytes = static_cast<std::size_t>(ready->bytes)};
+    send.asked = static_cast<std::size_t>(ready->offset + ready->bytes);
+    ++send.writing;
+    data = {.address = send.data.address + ready->offset, .bytes = static_cast<std::size_t>(ready->bytes)};
     return true;
   });
   if (!known) return false;
@@ -117,8 +117,8 @@ bool Pipeline::take_in_ready(const Arrival& arrival) {
 
 void Pipeline::say_written(int rank, const ReadyHead& ready, rma_status_t status) {
   // Before the receiver is told, because it may then end the operation.
-  static_cast<void>(operations_.sends().with(ready.sender, [](SendOperation& one) {
-    --one.writing;
+  static_cast<void>(operations_.sends().with(ready.sender, [](SendOperation& send) {
+    --send.writing;
     return true;
   }));
   outbox_.control(rank, MessageType::written,
@@ -137,8 +137,8 @@ bool Pipeline::take_in_written(const Arrival& arrival) {
   const auto written = take_head<WrittenHead>(body);
   if (!written || !body.empty()) return false;
   std::shared_ptr<WrittenPieces> pieces;
-  static_cast<void>(operations_.receives().with(written->receiver, [&](const ReceiveOperation& one) {
-    if (one.peer == arrival.source) pieces = one.pieces;
+  static_cast<void>(operations_.receives().with(written->receiver, [&](const ReceiveOperation& receive) {
+    if (receive.peer == arrival.source) pieces = receive.pieces;
     return true;
   }));
   if (pieces == nullptr) return false;
@@ -159,9 +159,9 @@ bool Pipeline::take_in_written(const Arrival& arrival) {
 void Pipeline::lose(int rank) {
   std::shared_ptr<WrittenPieces> pieces;
   operations_.receives().each(
-      [&](const ReceiveOperation& one) {
-        if (one.pieces == nullptr || one.peer != rank) return false;
-        pieces = one.pieces;
+      [&](const ReceiveOperation& receive) {
+        if (receive.pieces == nullptr || receive.peer != rank) return false;
+        pieces = receive.pieces;
         return true;
       },
       [&](const ReceiveOperation& /*one*/) {
@@ -174,4 +174,4 @@ void Pipeline::lose(int rank) {
       });
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A receive into which its sender writes, piece by piece.
 struct WrittenPieces {
@@ -90,4 +90,4 @@ class Pipeline {
   FetchAnswers& answers_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "util/statistics.hpp"
 #include "util/take_head.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 [[nodiscard]] std::size_t parts_of(const MessageData& data) {
@@ -144,14 +144,14 @@ bool Rendezvous::take_in_clear(const Arrival& arrival) {
   std::span<const std::byte> body = arrival.body;
   const auto head = take_head<ClearHead>(body);
   if (!head || !body.empty()) return false;
-  return operations_.sends().with(head->sender, [&](SendOperation& one) {
-    if (!awaits_end(one, arrival.source) || head->begin >= head->end || head->end > one.data.bytes) {
+  return operations_.sends().with(head->sender, [&](SendOperation& send) {
+    if (!awaits_end(send, arrival.source) || head->begin >= head->end || head->end > send.data.bytes) {
       return false;
     }
-    one.receiver = head->receiver;
-    one.given = static_cast<std::size_t>(head->begin);
-    one.wanted = static_cast<std::size_t>(head->end);
-    outbox_.send_fragments(one);
+    send.receiver = head->receiver;
+    send.given = static_cast<std::size_t>(head->begin);
+    send.wanted = static_cast<std::size_t>(head->end);
+    outbox_.send_fragments(send);
     return true;
   });
 }
@@ -161,16 +161,16 @@ bool Rendezvous::take_in_fragment(const Arrival& arrival) {
   const auto head = take_head<FragmentHead>(data);
   if (!head) return false;
   ReceiveOperation* complete = nullptr;
-  const bool honest = operations_.receives().with(head->receiver, [&](ReceiveOperation& one) {
-    if (!one.fragmented || one.peer != arrival.source || head->offset != one.come || data.empty() ||
-        data.size() > one.wanted() - one.come) {
+  const bool honest = operations_.receives().with(head->receiver, [&](ReceiveOperation& receive) {
+    if (!receive.fragmented || receive.peer != arrival.source || head->offset != receive.come ||
+        data.empty() || data.size() > receive.wanted() - receive.come) {
       return false;
     }
-    one.data.scatter(one.come, data);
-    one.come += data.size();
-    if (one.come == one.wanted()) {
-      one.fragmented = false;
-      complete = &one;
+    receive.data.scatter(receive.come, data);
+    receive.come += data.size();
+    if (receive.come == receive.wanted()) {
+      receive.fragmented = false;
+      complete = &receive;
     }
     return true;
   });
@@ -183,10 +183,10 @@ bool Rendezvous::take_in_finished(const Arrival& arrival) {
   const auto head = take_head<FinishedHead>(body);
   if (!head || !body.empty() || head->status < RMA_SUCCESS || head->status > RMA_ERR_CANCELED) return false;
   SendOperation* ended = nullptr;
-  static_cast<void>(operations_.sends().with(head->sender, [&](SendOperation& one) {
-    if (!awaits_end(one, arrival.source)) return false;
-    one.open = false;
-    ended = &one;
+  static_cast<void>(operations_.sends().with(head->sender, [&](SendOperation& send) {
+    if (!awaits_end(send, arrival.source)) return false;
+    send.open = false;
+    ended = &send;
     return true;
   }));
   if (ended != nullptr) operations_.end(*ended, static_cast<rma_status_t>(head->status));
@@ -198,10 +198,10 @@ bool Rendezvous::take_in_retracted(const Arrival& arrival) {
   const auto head = take_head<RetractedHead>(body);
   if (!head || !body.empty()) return false;
   SendOperation* ended = nullptr;
-  static_cast<void>(operations_.sends().with(head->sender, [&](SendOperation& one) {
-    if (!one.retracting || !awaits_end(one, arrival.source)) return false;
-    one.open = false;
-    ended = &one;
+  static_cast<void>(operations_.sends().with(head->sender, [&](SendOperation& send) {
+    if (!send.retracting || !awaits_end(send, arrival.source)) return false;
+    send.open = false;
+    ended = &send;
     return true;
   }));
   if (ended != nullptr) operations_.end(*ended, RMA_ERR_CANCELED);
@@ -212,10 +212,10 @@ void Rendezvous::lose(int rank) {
   pipeline_.lose(rank);
   shared_copy_.lose(rank);
   operations_.receives().each(
-      [&](ReceiveOperation& one) {
-        return one.fragmented && one.peer == rank && std::exchange(one.fragmented, false);
+      [&](ReceiveOperation& receive) {
+        return receive.fragmented && receive.peer == rank && std::exchange(receive.fragmented, false);
       },
-      [&](ReceiveOperation& one) { operations_.end(one, RMA_ERR_PEER_LOST); });
+      [&](ReceiveOperation& receive) { operations_.end(receive, RMA_ERR_PEER_LOST); });
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -14,7 +14,7 @@
 #include "messages/rendezvous/shared_copy.hpp"
 #include "messages/sending/outbox.hpp"
 
-namespace rma {
+namespace librma {
 
 /// How the data of an announced message get from the sender to the receiver. The receiver chooses among the
 /// protocols that the announcement allows: it copies from the sender's mapped heap, reads the sender's memory
@@ -73,4 +73,4 @@ class Rendezvous {
   SharedCopy shared_copy_;
 };
 
-}  // namespace rma
+}  // namespace librma

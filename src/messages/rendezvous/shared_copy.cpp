@@ -7,7 +7,7 @@
 #include "util/statistics.hpp"
 #include "util/take_head.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 // A message has at least four pieces, so that neither process waits long for the other's last one. Shorter
@@ -50,9 +50,9 @@ bool SharedCopy::receive(ReceiveOperation& receive, std::uint64_t sender, std::u
                              .bytes = bytes,
                              .transfer = ++ring->transfers,
                              .pages = static_cast<std::uint32_t>(piece / kPage)};
-  static_cast<void>(operations_.receives().with(request.receiver, [&](ReceiveOperation& one) {
-    one.pieces_left = request.pieces();
-    one.sender = sender;
+  static_cast<void>(operations_.receives().with(request.receiver, [&](ReceiveOperation& operation) {
+    operation.pieces_left = request.pieces();
+    operation.sender = sender;
     return true;
   }));
   ring->receiver.claims().open(request.transfer);
@@ -62,14 +62,14 @@ bool SharedCopy::receive(ReceiveOperation& receive, std::uint64_t sender, std::u
   ring->help.asked(read < request.pieces());
   ring->sharing.store(false, std::memory_order_release);
   bool over = false;
-  static_cast<void>(operations_.receives().with(request.receiver, [&](ReceiveOperation& one) {
+  static_cast<void>(operations_.receives().with(request.receiver, [&](ReceiveOperation& operation) {
     // A sender that claims to have written what this process has read never ends the receive, until it is
     // lost.
-    over = read == one.pieces_left;
-    one.pieces_left -= std::min(read, one.pieces_left);
-    one.shared = !over;
-    if (status != RMA_SUCCESS) one.shared_status = status;
-    status = one.shared_status;
+    over = read == operation.pieces_left;
+    operation.pieces_left -= std::min(read, operation.pieces_left);
+    operation.shared = !over;
+    if (status != RMA_SUCCESS) operation.shared_status = status;
+    status = operation.shared_status;
     return true;
   }));
   count(read == request.pieces() ? Counter::receive_cma : Counter::receive_shared);
@@ -99,13 +99,13 @@ std::uint32_t SharedCopy::read_pieces(const ReceiveOperation& receive, const Sha
 void SharedCopy::help(int rank, const ShareHead& request) {
   if (!remote_access_.permitted(rank)) return;
   const std::byte* data = nullptr;
-  static_cast<void>(operations_.sends().with(request.sender, [&](SendOperation& one) {
-    if (!outbox_.awaits_answer(one, rank) || one.sharing || !one.data.contiguous() ||
-        request.bytes > one.data.bytes) {
+  static_cast<void>(operations_.sends().with(request.sender, [&](SendOperation& send) {
+    if (!outbox_.awaits_answer(send, rank) || send.sharing || !send.data.contiguous() ||
+        request.bytes > send.data.bytes) {
       return false;
     }
-    one.sharing = true;  // so lose() leaves it to this thread
-    data = one.data.address;
+    send.sharing = true;  // so lose() leaves it to this thread
+    data = send.data.address;
     return true;
   }));
   if (data == nullptr) return;
@@ -122,8 +122,8 @@ void SharedCopy::help(int rank, const ShareHead& request) {
     }
   }
   if (helped.pieces != 0) outbox_.control(rank, MessageType::helped, helped);
-  static_cast<void>(operations_.sends().with(request.sender, [](SendOperation& one) {
-    one.sharing = false;
+  static_cast<void>(operations_.sends().with(request.sender, [](SendOperation& send) {
+    send.sharing = false;
     return true;
   }));
   // lose() may have left the send to this thread.
@@ -135,11 +135,12 @@ bool SharedCopy::take_in_helped(const Arrival& arrival) {
   const auto head = take_head<HelpedHead>(body);
   if (!head || head->status < RMA_SUCCESS || head->status > RMA_ERR_CANCELED) return false;
   ReceiveOperation* complete = nullptr;
-  const bool honest = operations_.receives().with(head->receiver, [&](ReceiveOperation& one) {
-    if (one.peer != arrival.source || head->pieces == 0 || head->pieces > one.pieces_left) return false;
-    one.pieces_left -= static_cast<std::uint32_t>(head->pieces);
-    if (head->status != RMA_SUCCESS) one.shared_status = static_cast<rma_status_t>(head->status);
-    if (one.pieces_left == 0 && std::exchange(one.shared, false)) complete = &one;
+  const bool honest = operations_.receives().with(head->receiver, [&](ReceiveOperation& receive) {
+    if (receive.peer != arrival.source || head->pieces == 0 || head->pieces > receive.pieces_left)
+      return false;
+    receive.pieces_left -= static_cast<std::uint32_t>(head->pieces);
+    if (head->status != RMA_SUCCESS) receive.shared_status = static_cast<rma_status_t>(head->status);
+    if (receive.pieces_left == 0 && std::exchange(receive.shared, false)) complete = &receive;
     return true;
   });
   if (complete != nullptr) answers_.finish(*complete, complete->sender, complete->shared_status);
@@ -148,8 +149,8 @@ bool SharedCopy::take_in_helped(const Arrival& arrival) {
 
 void SharedCopy::lose(int rank) {
   operations_.receives().each(
-      [&](ReceiveOperation& one) { return one.peer == rank && std::exchange(one.shared, false); },
-      [&](ReceiveOperation& one) { operations_.end(one, RMA_ERR_PEER_LOST); });
+      [&](ReceiveOperation& receive) { return receive.peer == rank && std::exchange(receive.shared, false); },
+      [&](ReceiveOperation& receive) { operations_.end(receive, RMA_ERR_PEER_LOST); });
 }
 
-}  // namespace rma
+}  // namespace librma

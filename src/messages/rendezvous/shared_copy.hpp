@@ -10,7 +10,7 @@
 #include "messages/rings/inbox.hpp"
 #include "messages/sending/outbox.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Copies of long messages that both processes make together. The receiver cuts the message into pieces and
 /// reads them; it also tells the sender (MessageType::share). If the sender is in the library, as it is when
@@ -60,4 +60,4 @@ class SharedCopy {
   FetchAnswers& answers_;
 };
 
-}  // namespace rma
+}  // namespace librma

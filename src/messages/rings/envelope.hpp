@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-namespace rma {
+namespace librma {
 
 /// The purposes of messages between two ranks. The numbers are a wire format.
 enum class MessageType : std::uint8_t {
@@ -154,4 +154,4 @@ struct Arrival {
   std::span<const std::byte> body;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace rma {
+namespace librma {
 
 /// Decides whether a receiver asks a sender to copy pieces of a long message (SharedCopy). It remembers
 /// whether the sender helped with the last messages. A sender that copies its own received messages at that
@@ -35,4 +35,4 @@ class HelpRecord {
   std::uint32_t alone_ = 0;     ///< messages to copy without asking
 };
 
-}  // namespace rma
+}  // namespace librma

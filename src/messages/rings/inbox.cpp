@@ -6,7 +6,7 @@
 
 #include "util/log.hpp"
 
-namespace rma {
+namespace librma {
 
 Result<InboxBlock*> Inbox::provide(Job& job) {
   auto block = job.provide(Service::messages, InboxBlock::bytes(job.local_ranks().size()));
@@ -57,4 +57,4 @@ bool Inbox::waiting() {
   return std::ranges::any_of(rings(), [](const Ring* ring) { return ring->waiting(); });
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 #include "messages/rings/line_ring.hpp"
 #include "util/waiting/spin_lock.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The block of Service::messages: here the other processes of the host say where they have made rings for
 /// this process. It lies in this process's heap and begins zeroed.
@@ -91,4 +91,4 @@ class Inbox {
   std::atomic<std::size_t> count_ = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -38,7 +38,7 @@
 // transport/shm/message_queue.hpp, which says why there are three. Here bodies have any length, so they lie
 // apart from the lines, and the claims of long messages' pieces lie in the same memory.
 
-namespace rma {
+namespace librma {
 
 struct alignas(64) RingLine {
   static constexpr std::size_t kBody = 48;
@@ -293,4 +293,4 @@ class LineReceiver : private line_ring_detail::Memory {
   std::uint64_t delivered_ = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

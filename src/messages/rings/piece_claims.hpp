@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace rma {
+namespace librma {
 
 /// The claims on the pieces of a message that two processes copy together (SharedCopy). It lies in memory
 /// that both have mapped. Each transfer has a number, so a process that comes late takes no piece of the next
@@ -31,4 +31,4 @@ struct alignas(64) PieceClaims {
 };
 static_assert(sizeof(PieceClaims) == 64);
 
-}  // namespace rma
+}  // namespace librma

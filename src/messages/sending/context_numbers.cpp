@@ -8,7 +8,7 @@
 #include "util/statistics.hpp"
 #include "util/take_head.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The numbers of MPI_COMM_WORLD and of the messages between processes without a communicator in common. They
@@ -55,9 +55,9 @@ std::optional<std::uint32_t> ContextNumbers::draw() {
 }
 
 bool ContextNumbers::retire(std::uint32_t number) {
-  for (const std::uint32_t one : contexts_of(number)) {
-    MessageContext* const context = contexts_.find(one);
-    if (context != nullptr && !context->held()) discard_(*context, one);
+  for (const std::uint32_t each : contexts_of(number)) {
+    MessageContext* const context = contexts_.find(each);
+    if (context != nullptr && !context->held()) discard_(*context, each);
   }
   return contexts_.retire(number);
 }
@@ -90,9 +90,9 @@ void ContextNumbers::try_again() {
     const std::lock_guard guard(lock_);
     ones.swap(in_use_);
   }
-  std::erase_if(ones, [this](const InUse& one) {
-    if (!retire(one.number)) return false;
-    static_cast<void>(add(one.number, one.ranks));
+  std::erase_if(ones, [this](const InUse& use) {
+    if (!retire(use.number)) return false;
+    static_cast<void>(add(use.number, use.ranks));
     return true;
   });
   const std::lock_guard guard(lock_);
@@ -128,19 +128,19 @@ void ContextNumbers::flush() {
 }
 
 void ContextNumbers::report(std::vector<GivenBack> numbers) {
-  std::ranges::sort(numbers, {}, [this](const GivenBack& one) {
-    return std::tuple(owner_of(one.number), one.members, one.number);
+  std::ranges::sort(numbers, {}, [this](const GivenBack& back) {
+    return std::tuple(owner_of(back.number), back.members, back.number);
   });
   NumbersHead head = head_of(NumbersHead::Step::returned);
   int owner = -1;
-  for (const GivenBack& one : numbers) {
-    if (head.count != 0 && (owner != owner_of(one.number) || head.members != one.members || full(head))) {
+  for (const GivenBack& back : numbers) {
+    if (head.count != 0 && (owner != owner_of(back.number) || head.members != back.members || full(head))) {
       send(owner, head);
       head.count = 0;
     }
-    owner = owner_of(one.number);
-    head.members = one.members;
-    append(head, one.number);
+    owner = owner_of(back.number);
+    head.members = back.members;
+    append(head, back.number);
   }
   if (head.count != 0) send(owner, head);
 }
@@ -156,8 +156,8 @@ void ContextNumbers::send(int rank, const NumbersHead& head) {
 
 void ContextNumbers::lose(int rank) {
   const std::lock_guard guard(lock_);
-  std::erase_if(flushes_, [rank](const auto& one) {
-    const std::vector<int>& awaited = one.second.awaited;
+  std::erase_if(flushes_, [rank](const auto& each) {
+    const std::vector<int>& awaited = each.second.awaited;
     return std::ranges::find(awaited, rank) != awaited.end();
   });
 }
@@ -214,23 +214,26 @@ bool ContextNumbers::take_in_returned(int source, const NumbersHead& head) {
     const std::lock_guard guard(lock_);
     for (const std::uint32_t number : numbers_of(head)) {
       if (!pool_.has_drawn(number)) return false;
-      Returning& one = returning_[number];
-      if (one.members == 0) one.ranks.reserve(head.members);
-      if (one.renewing || (one.members != 0 && one.members != head.members)) return false;
-      one.members = head.members;
-      if (std::ranges::find(one.ranks, source) == one.ranks.end()) one.ranks.push_back(source);
+      Returning& returning = returning_[number];
+      if (returning.members == 0) returning.ranks.reserve(head.members);
+      if (returning.renewing || (returning.members != 0 && returning.members != head.members)) return false;
+      returning.members = head.members;
+      if (std::ranges::find(returning.ranks, source) == returning.ranks.end())
+        returning.ranks.push_back(source);
     }
-    const auto all_returned = [](const Returning& one) { return one.ranks.size() == one.members; };
+    const auto all_returned = [](const Returning& returning) {
+      return returning.ranks.size() == returning.members;
+    };
     for (const std::uint32_t number : numbers_of(head)) {
-      const Returning& one = returning_[number];
-      if (!all_returned(one)) continue;
-      for (const int rank : one.ranks) {
+      const Returning& returning = returning_[number];
+      if (!all_returned(returning)) continue;
+      for (const int rank : returning.ranks) {
         append(orders.try_emplace(rank, head_of(NumbersHead::Step::renew)).first->second, number);
       }
     }
     for (const std::uint32_t number : numbers_of(head)) {
-      Returning& one = returning_[number];
-      one.renewing = all_returned(one);
+      Returning& returning = returning_[number];
+      returning.renewing = all_returned(returning);
     }
   }
   for (const auto& [rank, order] : orders) send(rank, order);
@@ -260,4 +263,4 @@ bool ContextNumbers::take_in_renewed(int source, const NumbersHead& head) {
   return true;
 }
 
-}  // namespace rma
+}  // namespace librma

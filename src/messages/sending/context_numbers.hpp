@@ -15,7 +15,7 @@
 #include "messages/sending/outbox.hpp"
 #include "util/tables/number_pool.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The numbers of objects that several ranks share and whose messages have contexts of their own
 /// (drawn_numbers.hpp): communicators of MPI. One member, the *owner*, draws the number. It is drawn again
@@ -115,4 +115,4 @@ class ContextNumbers {
   std::map<std::uint32_t, Returning> returning_;
 };
 
-}  // namespace rma
+}  // namespace librma

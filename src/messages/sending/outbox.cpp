@@ -19,7 +19,7 @@
 #include "util/try.hpp"
 #include "util/undo.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A control message waits so many yields for memory.
@@ -52,18 +52,18 @@ Outbox::~Outbox() {
     static_cast<void>(job_.memory().allocator().free(MemoryKind::internal, ring));
 }
 
-Status Outbox::open(int rank, Peer& peer) {
+Status Outbox::open(int rank, OutboxPeer& peer) {
   return by_ring(rank) ? open_ring(rank, peer) : open_channel(rank, peer);
 }
 
 Status Outbox::ready(int rank) {
-  Peer& peer = peer_of(rank);
+  OutboxPeer& peer = peer_of(rank);
   if (lost(rank)) return lost_rank(rank);
   if (peer.open.load(std::memory_order_acquire)) return {};
   return open(rank, peer);
 }
 
-Status Outbox::open_ring(int rank, Peer& peer) {
+Status Outbox::open_ring(int rank, OutboxPeer& peer) {
   const std::lock_guard guard(peer.lock);
   if (peer.ring) return {};
   auto memory =
@@ -83,7 +83,7 @@ Status Outbox::open_ring(int rank, Peer& peer) {
   return {};
 }
 
-Status Outbox::open_channel(int rank, Peer& peer) {
+Status Outbox::open_channel(int rank, OutboxPeer& peer) {
   if (channel_ == nullptr) {
     return {RMA_ERR_UNSUPPORTED,
             text("rank {} is reached by messages only, for which there was no memory", rank)};
@@ -107,7 +107,7 @@ Status Outbox::open_channel(int rank, Peer& peer) {
 
 Status Outbox::try_eager(int rank, Envelope envelope, std::span<const std::byte> data, bool* sent) {
   *sent = false;
-  Peer& peer = peer_of(rank);
+  OutboxPeer& peer = peer_of(rank);
   const std::lock_guard guard(peer.lock);
   if (peer.lost) return lost_rank(rank);
   if (!peer.ring && !peer.by_channel) {
@@ -123,8 +123,8 @@ Status Outbox::try_eager(int rank, Envelope envelope, std::span<const std::byte>
   return peer.lost ? lost_rank(rank) : Status();
 }
 
-bool Outbox::put(int rank, Peer& peer, MessageType type, Envelope envelope, std::span<const std::byte> head,
-                 std::span<const std::byte> tail) {
+bool Outbox::put(int rank, OutboxPeer& peer, MessageType type, Envelope envelope,
+                 std::span<const std::byte> head, std::span<const std::byte> tail) {
   if (peer.lost) return false;
   if (peer.ring) {
     const bool sent = peer.ring->send(type, envelope, head, tail);
@@ -145,8 +145,8 @@ bool Outbox::put(int rank, Peer& peer, MessageType type, Envelope envelope, std:
   return status == RMA_SUCCESS;
 }
 
-std::span<const std::byte> Outbox::Peer::in_one_piece(const MessageData& data, std::size_t from,
-                                                      std::size_t count) {
+std::span<const std::byte> Outbox::OutboxPeer::in_one_piece(const MessageData& data, std::size_t from,
+                                                            std::size_t count) {
   if (data.contiguous()) return {data.address + from, count};
   staging.resize(std::max(staging.size(), count));
   const std::span<std::byte> staged(staging.data(), count);
@@ -154,7 +154,7 @@ std::span<const std::byte> Outbox::Peer::in_one_piece(const MessageData& data, s
   return staged;
 }
 
-bool Outbox::put(int rank, Peer& peer, const Waiting& waiting) {
+bool Outbox::put(int rank, OutboxPeer& peer, const Waiting& waiting) {
   std::span<const std::byte> data;
   Envelope envelope;
   if (waiting.operation != nullptr) {
@@ -196,14 +196,14 @@ void Outbox::call(int rank) {
   channel_->send(rank, rail, kWakeKind, {}, {});
 }
 
-void Outbox::enqueue(Peer& peer, const Waiting& waiting) {
+void Outbox::enqueue(OutboxPeer& peer, const Waiting& waiting) {
   if (peer.lost) return;  // the caller ends the operation
   peer.backlog.push_back(waiting);
   waiting_.fetch_add(1, std::memory_order_release);
 }
 
 bool Outbox::send(int rank, SendOperation& operation, bool synchronous) {
-  Peer& peer = peer_of(rank);
+  OutboxPeer& peer = peer_of(rank);
   bool over = false;
   {
     const std::lock_guard guard(peer.lock);
@@ -246,7 +246,7 @@ void Outbox::control(int rank, MessageType type, std::span<const std::byte> head
 }
 
 void Outbox::try_control(int rank, MessageType type, std::span<const std::byte> head) {
-  Peer& peer = peer_of(rank);
+  OutboxPeer& peer = peer_of(rank);
   if (!by_ring(rank)) {
     std::size_t rail = 0;
     if (channel_->open(rank, &rail) != RMA_SUCCESS) return;
@@ -269,7 +269,7 @@ void Outbox::try_control(int rank, MessageType type, std::span<const std::byte> 
 }
 
 void Outbox::send_fragments(SendOperation& operation) {
-  Peer& peer = peer_of(operation.peer);
+  OutboxPeer& peer = peer_of(operation.peer);
   const std::lock_guard guard(peer.lock);
   if (peer.lost) return;                  // lose() or its caller ends the operation
   peer.fragmented.push_back(&operation);  // throws before anything has changed
@@ -277,7 +277,7 @@ void Outbox::send_fragments(SendOperation& operation) {
   waiting_.fetch_add(1, std::memory_order_release);
 }
 
-bool Outbox::pump(int rank, Peer& peer, Ended& ended) {
+bool Outbox::pump(int rank, OutboxPeer& peer, Ended& ended) {
   bool found = false;
   while (!peer.backlog.empty() && !peer.lost && !ended.full()) {
     const Waiting& waiting = peer.backlog.front();
@@ -301,13 +301,13 @@ bool Outbox::pump(int rank, Peer& peer, Ended& ended) {
   return found;
 }
 
-bool Outbox::put_if_memory(int rank, Peer& peer, const Waiting& waiting) try {
+bool Outbox::put_if_memory(int rank, OutboxPeer& peer, const Waiting& waiting) try {
   return put(rank, peer, waiting);
 } catch (const std::bad_alloc&) {
   return false;  // its data have no room in one piece: it waits for memory
 }
 
-std::size_t Outbox::put_fragment(int rank, Peer& peer, const SendOperation& operation) try {
+std::size_t Outbox::put_fragment(int rank, OutboxPeer& peer, const SendOperation& operation) try {
   const std::size_t bytes = std::min(peer.fragment, operation.wanted - operation.given);
   const FragmentHead head = {.receiver = operation.receiver, .offset = operation.given};
   const bool sent = put(rank, peer, MessageType::fragment, {}, std::as_bytes(std::span(&head, 1)),
@@ -320,7 +320,7 @@ std::size_t Outbox::put_fragment(int rank, Peer& peer, const SendOperation& oper
 bool Outbox::pump_all(const std::function<void(std::uint64_t name, int rank)>& ended) {
   bool found = false;
   for (int rank = 0; rank < job_.size(); ++rank) {
-    Peer& peer = peer_of(rank);
+    OutboxPeer& peer = peer_of(rank);
     Ended over;
     do {
       over.clear();
@@ -345,14 +345,14 @@ bool Outbox::pump_all(const std::function<void(std::uint64_t name, int rank)>& e
 
 void Outbox::ask_for_room() {
   if (!waits()) return;
-  for (Peer& peer : peers_) {
+  for (OutboxPeer& peer : peers_) {
     const std::lock_guard guard(peer.lock);
     if (peer.ring && !(peer.backlog.empty() && peer.fragmented.empty())) peer.ring->ask_for_room();
   }
 }
 
 bool Outbox::released(int rank, std::uint64_t cost) {
-  Peer& peer = peer_of(rank);
+  OutboxPeer& peer = peer_of(rank);
   const std::lock_guard guard(peer.lock);
   if (cost > peer.eager_cost) return false;
   // Two threads of the rank may have said their sums in the opposite order.
@@ -361,7 +361,7 @@ bool Outbox::released(int rank, std::uint64_t cost) {
 }
 
 void Outbox::give_back(int rank, std::uint64_t cost) {
-  Peer& peer = peer_of(rank);
+  OutboxPeer& peer = peer_of(rank);
   const std::uint64_t given_back = peer.given_back.fetch_add(cost, std::memory_order_relaxed) + cost;
   std::uint64_t told = peer.told.load(std::memory_order_relaxed);
   // One of the threads that pass the mark tells it.
@@ -373,7 +373,7 @@ void Outbox::give_back(int rank, std::uint64_t cost) {
 }
 
 bool Outbox::withdraw(const SendOperation& operation) {
-  Peer& peer = peer_of(operation.peer);
+  OutboxPeer& peer = peer_of(operation.peer);
   const std::lock_guard guard(peer.lock);
   const auto found = std::ranges::find(peer.backlog, &operation, &Waiting::operation);
   if (found == peer.backlog.end()) return false;
@@ -393,10 +393,10 @@ void Outbox::nudge(int rank) {
 }
 
 void Outbox::drop(const SendOperation& operation) {
-  Peer& peer = peer_of(operation.peer);
+  OutboxPeer& peer = peer_of(operation.peer);
   const std::lock_guard guard(peer.lock);
   const std::size_t dropped =
-      std::erase_if(peer.backlog, [&](const Waiting& one) { return one.operation == &operation; }) +
+      std::erase_if(peer.backlog, [&](const Waiting& waiting) { return waiting.operation == &operation; }) +
       std::erase(peer.fragmented, &operation);
   waiting_.fetch_sub(dropped, std::memory_order_relaxed);
 }
@@ -406,7 +406,7 @@ std::optional<int> Outbox::take_broken() {
     return {};
   any_broken_.store(false, std::memory_order_relaxed);
   for (int rank = 0; rank < job_.size(); ++rank) {
-    Peer& peer = peer_of(rank);
+    OutboxPeer& peer = peer_of(rank);
     const std::lock_guard guard(peer.lock);
     if (!std::exchange(peer.broken, false)) continue;
     any_broken_.store(true, std::memory_order_relaxed);  // there may be another
@@ -416,7 +416,7 @@ std::optional<int> Outbox::take_broken() {
 }
 
 void Outbox::lose(int rank) {
-  Peer& peer = peer_of(rank);
+  OutboxPeer& peer = peer_of(rank);
   const std::lock_guard guard(peer.lock);
   peer.lost.store(true, std::memory_order_release);
   waiting_.fetch_sub(peer.backlog.size() + peer.fragmented.size(), std::memory_order_relaxed);
@@ -424,4 +424,4 @@ void Outbox::lose(int rank) {
   peer.fragmented.clear();
 }
 
-}  // namespace rma
+}  // namespace librma

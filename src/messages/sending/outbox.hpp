@@ -23,7 +23,7 @@
 #include "util/status.hpp"
 #include "util/waiting/spin_lock.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The room that a receiver gives one sender for eager messages that nobody has asked for yet. Each eager
 /// message has a cost, and so has an announcement that carries its data. The sender counts the costs of all
@@ -76,7 +76,7 @@ class Outbox {
   /// Returns whether that is done. This is the short way of almost every short message within a host.
   [[nodiscard]] bool send_at_once(int rank, Envelope envelope, std::span<const std::byte> data) {
     if (announces(data.size())) return false;
-    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    OutboxPeer& peer = peers_[static_cast<std::size_t>(rank)];
     {
       const std::lock_guard guard(peer.lock);
       if (!peer.ring || peer.waits() || data.size() > peer.eager || peer.lost) [[unlikely]]
@@ -104,7 +104,7 @@ class Outbox {
   [[nodiscard]] bool has_path(int rank) const {
     return peers_[static_cast<std::size_t>(rank)].open.load(std::memory_order_acquire);
   }
-  /// Sends an operation, which has a slot in the pool of sends, to `rank` as soon as possible: eagerly if the
+  /// Sends an operation of the table of sends to `rank` as soon as possible: eagerly if the
   /// message is short and the receiver has room for unexpected ones, unless it is synchronous; else as a
   /// rendezvous. The announcement of a short message carries its data if the receiver has room for them.
   /// Returns true if the operation is over already. Does not touch the operation if the rank is lost(),
@@ -118,7 +118,7 @@ class Outbox {
     control(rank, type, std::as_bytes(std::span(&head, 1)));
   }
   /// Sends the bytes [given, wanted) of an operation in fragments, as fast as there is room. progress() says
-  /// when they are sent. The caller holds the lock of the pool of sends, so nobody ends the operation
+  /// when they are sent. The caller holds the lock of the table of sends, so nobody ends the operation
   /// meanwhile.
   void send_fragments(SendOperation& operation);
   /// Returns whether `rank` may answer the announcement of this operation now. The caller holds the lock of
@@ -126,7 +126,7 @@ class Outbox {
   [[nodiscard]] bool awaits_answer(const SendOperation& operation, int rank);
 
   /// Takes an operation back that has not been sent or announced yet. Returns whether that was so: its owner
-  /// ends it then. The caller holds the lock of the pool.
+  /// ends it then. The caller holds the lock of the table.
   [[nodiscard]] bool withdraw(const SendOperation& operation);
   /// Lets the helper of `rank` look at what this process has sent, even if the rank's program computes.
   void nudge(int rank);
@@ -191,7 +191,7 @@ class Outbox {
     std::array<std::byte, kMostHead> head = {};
     std::size_t head_bytes = 0;
   };
-  struct Peer {
+  struct OutboxPeer {
     SpinLock lock;  ///< guards all members but the next, `lost`, and the two about giving back
     /// There is a path: the ring or the channel. Stored with release order behind everything that the path
     /// needs, and never cleared. A thread that loads it with acquire order need not take the lock to open the
@@ -226,21 +226,21 @@ class Outbox {
   };
 
   /// Returns whether a message can go eagerly.
-  [[nodiscard]] bool may_be_eager(Peer& peer, Envelope envelope, std::size_t bytes) const {
+  [[nodiscard]] bool may_be_eager(OutboxPeer& peer, Envelope envelope, std::size_t bytes) const {
     if (passes_window(envelope.context, bytes)) return true;
     return bytes <= peer.eager && peer.has_room(UnexpectedWindow::cost(bytes), limits_.window);
   }
   /// Finds or makes the path to the rank. Called without the lock.
-  [[nodiscard]] Status open(int rank, Peer& peer);
-  [[nodiscard]] Status open_ring(int rank, Peer& peer);
-  [[nodiscard]] Status open_channel(int rank, Peer& peer);
+  [[nodiscard]] Status open(int rank, OutboxPeer& peer);
+  [[nodiscard]] Status open_ring(int rank, OutboxPeer& peer);
+  [[nodiscard]] Status open_channel(int rank, OutboxPeer& peer);
   /// Sends one message if there is room.
-  [[nodiscard]] bool put(int rank, Peer& peer, MessageType type, Envelope envelope,
+  [[nodiscard]] bool put(int rank, OutboxPeer& peer, MessageType type, Envelope envelope,
                          std::span<const std::byte> head, std::span<const std::byte> tail);
   /// Sends a message, and an operation's stage changes if that was its announcement.
-  [[nodiscard]] bool put(int rank, Peer& peer, const Waiting& waiting);
+  [[nodiscard]] bool put(int rank, OutboxPeer& peer, const Waiting& waiting);
   /// Chooses how the receiver gets the data of an operation, and sets all that the announcement says.
-  void announce(int rank, Peer& peer, SendOperation& operation, Waiting& waiting);
+  void announce(int rank, OutboxPeer& peer, SendOperation& operation, Waiting& waiting);
   void wake(int rank, Doorbell& doorbell) {
     doorbell.wake();
     if (doorbell.must_call()) [[unlikely]]
@@ -248,7 +248,7 @@ class Outbox {
   }
   /// Sends a wake message. Its rank's nap ends its sleep if that fails.
   void call(int rank);
-  void enqueue(Peer& peer, const Waiting& waiting);
+  void enqueue(OutboxPeer& peer, const Waiting& waiting);
   /// Throws std::bad_alloc before anything has changed.
   void try_control(int rank, MessageType type, std::span<const std::byte> head);
 
@@ -266,24 +266,24 @@ class Outbox {
     std::size_t count_ = 0;
   };
   /// Sends what waits while there is room, until `ended` is full. Needs no memory.
-  [[nodiscard]] bool pump(int rank, Peer& peer, Ended& ended);
+  [[nodiscard]] bool pump(int rank, OutboxPeer& peer, Ended& ended);
   /// Returns false also if there is no memory to send it now.
-  [[nodiscard]] bool put_if_memory(int rank, Peer& peer, const Waiting& waiting);
+  [[nodiscard]] bool put_if_memory(int rank, OutboxPeer& peer, const Waiting& waiting);
   /// Sends the next fragment. Returns its size, or 0 if there is no room or no memory for it.
-  [[nodiscard]] std::size_t put_fragment(int rank, Peer& peer, const SendOperation& operation);
+  [[nodiscard]] std::size_t put_fragment(int rank, OutboxPeer& peer, const SendOperation& operation);
   [[nodiscard]] bool pump_all(const std::function<void(std::uint64_t name, int rank)>& ended);
-  [[nodiscard]] Peer& peer_of(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] OutboxPeer& peer_of(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
 
   Job& job_;
   Channel* const channel_;
   Network* const network_;
   Inbox& inbox_;
   const Limits limits_;
-  std::vector<Peer> peers_;        ///< by rank
+  std::vector<OutboxPeer> peers_;  ///< by rank
   std::vector<std::byte*> rings_;  ///< with room for all
   SpinLock rings_lock_;
   std::atomic<std::size_t> waiting_ = 0;  ///< entries of all backlogs and lists of fragments
   std::atomic<bool> any_broken_ = false;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "messages/sending/outbox.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Returns how `rank`, which is on this host, gets the data. `most` is the longest body of a message.
@@ -56,7 +56,7 @@ std::uintptr_t address_on_host(const Job& job, const MessageData& data) {
 
 }  // namespace
 
-void Outbox::announce(int rank, Peer& peer, SendOperation& operation, Waiting& waiting) {
+void Outbox::announce(int rank, OutboxPeer& peer, SendOperation& operation, Waiting& waiting) {
   const MessageData& data = operation.data;
   RendezvousHead head = {.bytes = data.bytes,
                          .address = reinterpret_cast<std::uintptr_t>(data.address),
@@ -84,4 +84,4 @@ void Outbox::announce(int rank, Peer& peer, SendOperation& operation, Waiting& w
   std::memcpy(waiting.head.data(), &head, sizeof head);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -63,7 +63,7 @@ class Function:
     def __init__(self, element, member, context, result, name, parameters, handler, arguments, generic):
         self.element, self.context, self.handler, self.generic = element, context, handler, generic
         # A set that is not of types is of widths in bits.
-        self.c_type = element.c_type if element else f"rma::shmem::Bits<{member}>"
+        self.c_type = element.c_type if element else f"librma::shmem::Bits<{member}>"
         self.result = self.with_type(result.strip())
         self.name = name[1:] if name[0] == "!" else "shmem_" + "ctx_" * context + name.replace("@", member or "")
         self.parameters = [] if parameters == "void" else parameters.split(", ")
@@ -95,9 +95,9 @@ class Function:
         names = [f'"{self.name}"'] + self.names
         if self.context:
             names.remove("ctx")
-            names[names.index("pe")] = f'rma::shmem::world_pe("{self.name}", ctx, pe)'
-        scope = f'  const rma::shmem::ContextScope scope("{self.name}", ctx);\n' if self.context else ""
-        return (f"RMA_SHMEM_ENTRY {self.prototype('p')} {{\n{scope}  {self.call(f'rma::shmem::{self.handler}{self.template}', names)}\n}}\n"
+            names[names.index("pe")] = f'librma::shmem::world_pe("{self.name}", ctx, pe)'
+        scope = f'  const librma::shmem::ContextScope scope("{self.name}", ctx);\n' if self.context else ""
+        return (f"RMA_SHMEM_ENTRY {self.prototype('p')} {{\n{scope}  {self.call(f'librma::shmem::{self.handler}{self.template}', names)}\n}}\n"
                 f"RMA_SHMEM_WEAK({self.name});\n")
 
 

@@ -10,7 +10,7 @@
 
 #include "shmem/job/job.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 namespace {
 
 using Set = std::tuple<int, int, int>;  // start, log_stride, size
@@ -76,4 +76,4 @@ void sync(Call call, int start, int log_stride, int size, long* work) {
   barrier(call, start, log_stride, size, work);
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

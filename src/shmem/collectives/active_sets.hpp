@@ -8,7 +8,7 @@
 // Deprecated collective operations on active sets: PE_size PEs from PE_start on, 2 to the power of
 // logPE_stride apart. The work arrays pWrk and pSync are not used.
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 /// Returns the team of an active set, or null if this PE is not in it. The first call for a set makes its
 /// team, which all members do alike. The first call of a PE that is not in its set prints a warning.
@@ -72,4 +72,4 @@ void reduce_set(Call call, T* dest, const T* source, int count, int start, int l
   });
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

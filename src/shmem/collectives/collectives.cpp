@@ -6,7 +6,7 @@
 #include "rma/collectives.h"
 #include "shmem/job/job.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 namespace {
 
 std::size_t size_of(Call call, rma_team_t team) {
@@ -92,4 +92,4 @@ void alltoalls_elements(Call call, rma_team_t team, void* dest, const void* sour
   }
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -8,7 +8,7 @@
 
 // Collective operations on teams. The functions on rma_team_t serve active sets, too.
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 /// Copies the root's source to the `dest` of the others, and to the root's own if `to_root`.
 void broadcast_bytes(Call call, rma_team_t team, void* dest, const void* source, std::size_t bytes, int root,
@@ -52,4 +52,4 @@ int alltoalls(Call call, shmem_team_t team, void* dest, const void* source, std:
   return 0;
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

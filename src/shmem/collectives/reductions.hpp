@@ -14,7 +14,7 @@
 
 // Reductions and scans. librma has names for some types; kernels/operators.hpp has loops for all.
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 /// Returns librma's name of the type, if it has one.
 template <typename T>
@@ -89,4 +89,4 @@ int scan(Call call, shmem_team_t team, T* dest, const T* source, std::size_t cou
   return 0;
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -2,10 +2,10 @@
 
 #include "shmem/job/errors.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 // The deprecated control of caches. The caches of all processors that this library runs on are coherent.
 inline void no_cache(Call /*call*/) {}
 inline void no_cache(Call /*call*/, void* /*address*/) {}
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -1,6 +1,6 @@
 #include "shmem/job/errors.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 void die(Call call, std::string_view text) {
   const int pe = rma_rank();
@@ -10,4 +10,4 @@ void die(Call call, std::string_view text) {
   __builtin_unreachable();  // rma_abort does not return
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

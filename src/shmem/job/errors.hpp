@@ -6,7 +6,7 @@
 
 #include "rma/rma.h"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 /// The name of the call that the program made, for texts about failures.
 using Call = const char*;
@@ -21,4 +21,4 @@ inline void require(rma_status_t status, Call call) {
     die(call, rma_last_error());
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 /// Objects that programs know by handles. A handle is a number: the object's slot, and above that the number
 /// of times that the slot was used before. So the handle of an object that was destroyed is noticed.
@@ -85,4 +85,4 @@ class Handles {
   std::size_t unused_;
 };
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

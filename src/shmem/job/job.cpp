@@ -1,6 +1,6 @@
 #include "shmem/job/job.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 constinit Job job;
 
@@ -29,4 +29,4 @@ void check_symmetric(Call call, const void* address, std::size_t bytes) {
   }
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

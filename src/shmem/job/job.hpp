@@ -11,7 +11,7 @@
 // turns it into the owner's address, which librma takes, and into the place where this process has mapped it,
 // if it has.
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 /// A range of this PE's own addresses.
 struct Range {
@@ -30,7 +30,7 @@ struct View {
   std::ptrdiff_t there = 0;  ///< from an own address to the other PE's address
 };
 
-struct Peer {
+struct PeerAddresses {
   View heap;
   View data;
   const std::uint32_t* awaits_stores =
@@ -39,7 +39,7 @@ struct Peer {
 
 /// The data that the inlined paths need. Written by init and finalize, and only read between them.
 struct Job {
-  const Peer* peers = nullptr;
+  const PeerAddresses* peers = nullptr;
   unsigned n_pes = 0;  ///< 0: not initialized
   int me = -1;
   bool debug = false;         ///< SHMEM_DEBUG
@@ -65,7 +65,7 @@ inline std::byte* mapped_at(const Range& range, const View& view, const void* ad
 [[gnu::always_inline]] inline std::byte* here(const void* address, std::size_t bytes, int pe) {
   if (static_cast<unsigned>(pe) >= job.n_pes) [[unlikely]]
     return nullptr;
-  const Peer& peer = job.peers[pe];
+  const PeerAddresses& peer = job.peers[pe];
   if (std::byte* const at = mapped_at(job.heap, peer.heap, address, bytes); at != nullptr) [[likely]]
     return at;
   return mapped_at(job.data, peer.data, address, bytes);
@@ -116,4 +116,4 @@ void require_initialized(Call call);
 /// With SHMEM_DEBUG, ends the job unless [address, address + bytes) is symmetric.
 void check_symmetric(Call call, const void* address, std::size_t bytes);
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -8,7 +8,7 @@
 
 #include "shmem/job/errors.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 namespace {
 
 const char* find(const char* name) {
@@ -75,4 +75,4 @@ std::string describe(const Options& options, std::size_t heap_bytes, const std::
       refusal.empty() ? "PEs of one host reach them as they reach the heap" : refusal);
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

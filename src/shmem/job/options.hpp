@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 /// The options in the environment. SMA_ names are older ones, and count where the SHMEM_ name is not set.
 struct Options {
@@ -25,4 +25,4 @@ std::optional<std::size_t> parse_size(const std::string& said);
 /// if they do.
 std::string describe(const Options& options, std::size_t heap_bytes, const std::string& refusal);
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

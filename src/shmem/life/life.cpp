@@ -28,7 +28,7 @@ extern "C" {
 RMA_WAIT_LIBRARY_SYMBOLS
 }
 
-namespace rma::shmem {
+namespace librma::shmem {
 namespace {
 
 /// Tells librma of this library's calls, for reports about waits.
@@ -44,7 +44,7 @@ std::mutex life_lock;  // guards the members below, and beginning and ending the
 int nesting = 0;
 int thread_level = SHMEM_THREAD_SINGLE;
 bool ends_at_exit = false;
-std::vector<Peer> peers;
+std::vector<PeerAddresses> peers;
 
 /// A PE's memory, as it describes it to the others.
 struct Memory {
@@ -108,7 +108,7 @@ View look_at(int pe, std::uintptr_t theirs, const Range& range) {
 
 /// Fills in how this PE reaches `pe`.
 void look_at(int pe, const Memory& theirs) {
-  Peer& peer = peers[static_cast<std::size_t>(pe)];
+  PeerAddresses& peer = peers[static_cast<std::size_t>(pe)];
   peer.awaits_stores = rma_direct.peers[pe].awaits_stores;
   peer.heap = look_at(pe, theirs.heap, job.heap);
   peer.data = look_at(pe, theirs.data_alias != 0 ? theirs.data_alias : theirs.data, job.data);
@@ -190,7 +190,7 @@ void begin(Call call) {
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
     look_at(static_cast<int>(pe), all[pe]);
   }
-  job.all_mapped = std::all_of(peers.begin(), peers.end(), [](const Peer& peer) {
+  job.all_mapped = std::all_of(peers.begin(), peers.end(), [](const PeerAddresses& peer) {
     return peer.heap.mapped == job.heap.bytes && peer.data.mapped == job.data.bytes;
   });
   open_teams();
@@ -296,4 +296,4 @@ void info_get_name(Call /*call*/, char* name) {
 // Without a profiler between the program and this library the call does nothing.
 void pcontrol(Call /*call*/, int /*level*/) {}
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -2,7 +2,7 @@
 
 #include "shmem/job/errors.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 void init(Call call);
 int init_thread(Call call, int requested, int* provided);
@@ -17,4 +17,4 @@ void info_get_version(Call call, int* major, int* minor);
 void info_get_name(Call call, char* name);
 void pcontrol(Call call, int level);
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -14,7 +14,7 @@
 #include "shmem/job/job.hpp"
 #include "shmem/memory/offsets.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 namespace {
 
 /// Alignments of the heap's base, the first that fits. Equal offsets give equal alignment on all PEs up to
@@ -193,4 +193,4 @@ void deallocate(Call call, void* block) {
   from.offsets.give(offset);
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -5,7 +5,7 @@
 #include "shmem/job/errors.hpp"
 #include "shmem/job/options.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 /// Makes the symmetric heap: reserves equal ranges on all PEs. Collective. Returns this PE's base and the
 /// size.
@@ -25,4 +25,4 @@ void* allocate_aligned(Call call, std::size_t alignment, std::size_t bytes);
 void* reallocate(Call call, void* block, std::size_t bytes);
 void deallocate(Call call, void* block);
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

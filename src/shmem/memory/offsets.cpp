@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 Offsets::Offsets(std::size_t bytes) { free_.give({0, bytes / kUnit * kUnit}, FreeRanges::make_record()); }
 
@@ -20,7 +20,7 @@ std::optional<std::size_t> Offsets::take(std::size_t bytes, std::size_t alignmen
   if (found) {
     const auto [range, at] = *found;
     FreeRanges::Record more = range.begin < at ? FreeRanges::make_record() : FreeRanges::Record();
-    blocks_.emplace(at, Block{.size = whole});
+    blocks_.emplace(at, OffsetBlock{.size = whole});
     free_.take(range, {at, at + whole}, std::move(more));
     return at;
   }
@@ -68,4 +68,4 @@ std::optional<std::size_t> Offsets::size_at(std::size_t offset) const {
   return block->second.size;
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

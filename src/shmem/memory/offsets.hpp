@@ -8,7 +8,7 @@
 
 #include "util/free_ranges.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 /// Decides where the blocks of the symmetric heap lie, by offsets from its base. It looks at nothing but the
 /// calls that were made before, so PEs that make the same calls get the same offsets without communication.
@@ -31,11 +31,11 @@ class Offsets {
   [[nodiscard]] std::optional<std::size_t> size_at(std::size_t offset) const;
 
  private:
-  struct Block {
+  struct OffsetBlock {
     std::size_t size = 0;
     bool kept = false;  ///< it is freed, and in `kept_`
   };
-  using Blocks = std::map<std::size_t, Block>;  ///< by offset
+  using Blocks = std::map<std::size_t, OffsetBlock>;  ///< by offset
 
   /// The most freed blocks that are kept, and the largest.
   static constexpr std::size_t kMostKept = 8;
@@ -51,4 +51,4 @@ class Offsets {
   FreeRanges free_;
 };
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

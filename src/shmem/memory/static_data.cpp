@@ -6,7 +6,7 @@
 
 #include "util/system/program_data.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 namespace {
 
 /// dl_iterate_phdr's function for identify_program().
@@ -35,4 +35,4 @@ Range find_static_data() {
   return {.base = data.base, .bytes = data.bytes};
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -4,7 +4,7 @@
 
 #include "shmem/job/job.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 /// Returns the addresses of the executable's static data (find_program_data). Static data of shared libraries
 /// are not symmetric (OpenSHMEM 1.5, section 4.2).
@@ -15,4 +15,4 @@ Range find_static_data();
 /// have the same number.
 std::uint64_t identify_program();
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -3,7 +3,7 @@
 #include "shmem/job/job.hpp"
 #include "shmem/teams/teams.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 int pe_accessible(Call call, int pe) {
   require_initialized(call);
@@ -26,4 +26,4 @@ void* team_pointer(Call call, shmem_team_t team, const void* address, int pe) {
   return pointer(call, address, members->ranks[static_cast<std::size_t>(pe)]);
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

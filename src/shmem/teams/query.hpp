@@ -3,7 +3,7 @@
 #include "shmem.h"
 #include "shmem/job/errors.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 int pe_accessible(Call call, int pe);
 int addr_accessible(Call call, const void* address, int pe);
@@ -11,4 +11,4 @@ int addr_accessible(Call call, const void* address, int pe);
 void* pointer(Call call, const void* address, int pe);
 void* team_pointer(Call call, shmem_team_t team, const void* address, int pe);
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

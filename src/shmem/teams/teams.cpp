@@ -6,7 +6,7 @@
 #include "shmem/job/handles.hpp"
 #include "shmem/job/job.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 namespace {
 
 constexpr std::size_t kWorld = 1;  // the number of SHMEM_TEAM_WORLD
@@ -157,4 +157,4 @@ void team_destroy(Call call, shmem_team_t handle) {
   require(rma_team_free(&team->team), call);
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

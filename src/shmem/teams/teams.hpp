@@ -6,7 +6,7 @@
 #include "shmem.h"
 #include "shmem/job/errors.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 struct Team {
   rma_team_t team = nullptr;
@@ -42,4 +42,4 @@ int team_split_2d(Call call, shmem_team_t parent, int xrange, const shmem_team_c
                   long yaxis_mask, shmem_team_t* yaxis);
 void team_destroy(Call call, shmem_team_t handle);
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -10,7 +10,7 @@
 // Atomic operations. All element types have 4 or 8 bytes, so librma's two integers serve them by their bits.
 // librma's calls also wake a PE that sleeps until the word changes.
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 template <typename T>
 using Word = std::conditional_t<sizeof(T) == sizeof(std::uint64_t), std::uint64_t, std::uint32_t>;
@@ -98,4 +98,4 @@ void atomic_compare_swap_nbi(Call call, T* fetch, T* dest, T compare, T value, i
   start<T>(call, RMA_COMPARE_SWAP, fetch, dest, value, compare, pe);
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -5,7 +5,7 @@
 #include "shmem/job/handles.hpp"
 #include "shmem/teams/teams.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 namespace {
 
 // The first slot of those that programs make comes after SHMEM_CTX_DEFAULT.
@@ -96,4 +96,4 @@ void ctx_session_start(Call call, shmem_ctx_t ctx, long /*options*/,
 
 void ctx_session_stop(Call call, shmem_ctx_t ctx) { static_cast<void>(has_operations(call, ctx)); }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

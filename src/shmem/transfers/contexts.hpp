@@ -6,7 +6,7 @@
 #include "shmem.h"
 #include "shmem/job/job.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 /// A context says which team its PE numbers are of, and which completion context of librma its operations
 /// belong to.
@@ -61,4 +61,4 @@ void ctx_session_start(Call call, shmem_ctx_t ctx, long options, const shmem_ctx
                        long mask);
 void ctx_session_stop(Call call, shmem_ctx_t ctx);
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

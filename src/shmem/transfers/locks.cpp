@@ -11,7 +11,7 @@
 #include "shmem/transfers/atomics.hpp"
 #include "shmem/transfers/waits.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 namespace {
 
 static_assert(sizeof(long) == 2 * sizeof(std::uint32_t));
@@ -107,4 +107,4 @@ void clear_lock(Call call, long* lock) {
   change(call, RMA_AND, place, ~kWaits, pe_of(next));
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -7,7 +7,7 @@
 #include "shmem/teams/teams.hpp"
 #include "shmem/transfers/contexts.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 // A put to static data may be on its way by a helper thread, and to other hosts by a device, when a store to
 // mapped memory comes after it. So a fence completes them, as a quiet does.
@@ -53,4 +53,4 @@ int team_sync(Call call, shmem_team_t team) {
   return 0;
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

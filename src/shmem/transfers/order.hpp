@@ -5,7 +5,7 @@
 #include "shmem.h"
 #include "shmem/job/errors.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 void fence(Call call);
 void quiet(Call call);
@@ -17,4 +17,4 @@ void barrier_all(Call call);
 void sync_all(Call call);
 int team_sync(Call call, shmem_team_t team);
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

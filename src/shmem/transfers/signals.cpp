@@ -5,7 +5,7 @@
 #include "shmem/transfers/atomics.hpp"
 #include "shmem/transfers/waits.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 void put_bytes_signal(Call call, void* dest, const void* source, std::size_t bytes,
                       std::uint64_t* signal_address, std::uint64_t signal, int op, int pe) {
@@ -49,4 +49,4 @@ std::uint64_t signal_wait_until(Call call, std::uint64_t* signal_address, int co
   return seen;
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

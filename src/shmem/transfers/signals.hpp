@@ -5,7 +5,7 @@
 
 #include "shmem/transfers/transfers.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 /// Puts the bytes, then changes the signal. A PE that sees the new signal sees the bytes, too.
 void put_bytes_signal(Call call, void* dest, const void* source, std::size_t bytes,
@@ -22,4 +22,4 @@ void signal_add(Call call, std::uint64_t* signal_address, std::uint64_t signal, 
 void signal_set(Call call, std::uint64_t* signal_address, std::uint64_t signal, int pe);
 std::uint64_t signal_wait_until(Call call, std::uint64_t* signal_address, int compare, std::uint64_t value);
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

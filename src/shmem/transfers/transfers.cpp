@@ -4,7 +4,7 @@
 
 #include "rma/rma.h"
 
-namespace rma::shmem {
+namespace librma::shmem {
 namespace {
 
 /// A strided layout in bytes, as librma takes it.
@@ -95,4 +95,4 @@ void get_layout(Call call, void* dest, const void* source, const Layout& layout,
   require(rma_get_strided(dest, &strides.dest, from, &strides.source, strides.counts.data(), 1, pe), call);
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

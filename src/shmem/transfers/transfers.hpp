@@ -9,7 +9,7 @@
 
 // Puts and gets. The inlined part serves memory that this process has mapped; librma serves the rest.
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 /// An element of this many bits whose type does not matter.
 template <std::size_t Width>
@@ -151,4 +151,4 @@ void get_blocks(Call call, void* dest, const void* source, std::ptrdiff_t dst, s
              {.element = sizeof(T), .block = block, .blocks = blocks, .dest = dst, .source = sst}, pe);
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -11,7 +11,7 @@
 // Waiting for and testing words that other PEs write. The inlined part serves a word whose comparison is true
 // already; librma serves the rest, and its waits sleep.
 
-namespace rma::shmem {
+namespace librma::shmem {
 
 inline void check_compare(Call call, int compare) {
   require_initialized(call);
@@ -176,4 +176,4 @@ int test(Call call, const T* word, int compare, T value) {
   return compares(word, compare, value) ? 1 : test_all(call, word, 1, nullptr, compare, value);
 }
 
-}  // namespace rma::shmem
+}  // namespace librma::shmem

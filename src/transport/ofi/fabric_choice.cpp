@@ -10,7 +10,7 @@
 #include "transport/ofi/signal_guard.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 constexpr std::uint32_t kInterface = FI_VERSION(1, 15);
@@ -90,8 +90,9 @@ void add_candidates(const Libfabric& library, const std::string& provider,
     // 1.17 answers a question for "tcp" with "tcp;ofi_rxm".
     if (provider != info->fabric_attr->prov_name) continue;
     const std::string device = info->domain_attr->name;
-    const auto same = std::find_if(candidates.begin() + static_cast<std::ptrdiff_t>(first), candidates.end(),
-                                   [&](const FabricCandidate& one) { return one.device == device; });
+    const auto same = std::find_if(
+        candidates.begin() + static_cast<std::ptrdiff_t>(first), candidates.end(),
+        [&](const FabricCandidate& fabric_candidate) { return fabric_candidate.device == device; });
     if (link_local(info->fabric_attr->name)) continue;
     if (same != candidates.end() && rank_of_format(*same->info) <= rank_of_format(*info)) continue;
     FabricCandidate candidate = {.provider = provider,
@@ -156,33 +157,34 @@ Result<FabricTraits> FabricTraits::of(const fi_info& info) {
 void choose_fabrics(std::vector<FabricCandidate>& candidates, std::string_view devices,
                     std::string_view default_interface) {
   const std::vector<std::string> wanted = words_of(devices);
-  const auto merit = [&](const FabricCandidate& one) {
-    return one.device == default_interface ? 0 : one.device == "lo" ? 2 : 1;
+  const auto merit = [&](const FabricCandidate& candidate) {
+    return candidate.device == default_interface ? 0 : candidate.device == "lo" ? 2 : 1;
   };
-  const auto place = [&](const FabricCandidate& one) {
-    return std::find(wanted.begin(), wanted.end(), one.device) - wanted.begin();
+  const auto place = [&](const FabricCandidate& candidate) {
+    return std::find(wanted.begin(), wanted.end(), candidate.device) - wanted.begin();
   };
   // Candidates of one provider stay together.
   for (auto first = candidates.begin(); first != candidates.end();) {
-    const auto last = std::find_if(
-        first, candidates.end(), [&](const FabricCandidate& one) { return one.provider != first->provider; });
+    const auto last = std::find_if(first, candidates.end(), [&](const FabricCandidate& candidate) {
+      return candidate.provider != first->provider;
+    });
     std::stable_sort(first, last, [&](const FabricCandidate& a, const FabricCandidate& b) {
       return wanted.empty() ? merit(a) < merit(b) : place(a) < place(b);
     });
     first = last;
   }
   const FabricCandidate* used = nullptr;
-  for (FabricCandidate& one : candidates) {
-    if (!one.unusable.empty()) continue;
-    const bool named = std::find(wanted.begin(), wanted.end(), one.device) != wanted.end();
+  for (FabricCandidate& candidate : candidates) {
+    if (!candidate.unusable.empty()) continue;
+    const bool named = std::find(wanted.begin(), wanted.end(), candidate.device) != wanted.end();
     if (!wanted.empty() && !named) {
-      one.unusable = "RMA_DEVICES does not name it";
-    } else if (used != nullptr && used->provider != one.provider) {
-      one.unusable = fmt::format("provider {} comes first (RMA_OFI_PROVIDER)", used->provider);
-    } else if (used != nullptr && wanted.empty() && by_sockets(one.provider)) {
-      one.unusable = fmt::format("{} is used; name both in RMA_DEVICES to use both", used->device);
+      candidate.unusable = "RMA_DEVICES does not name it";
+    } else if (used != nullptr && used->provider != candidate.provider) {
+      candidate.unusable = fmt::format("provider {} comes first (RMA_OFI_PROVIDER)", used->provider);
+    } else if (used != nullptr && wanted.empty() && by_sockets(candidate.provider)) {
+      candidate.unusable = fmt::format("{} is used; name both in RMA_DEVICES to use both", used->device);
     } else if (used == nullptr) {
-      used = &one;
+      used = &candidate;
     }
   }
 }
@@ -199,4 +201,4 @@ Result<std::vector<FabricCandidate>> find_fabrics(const FabricChoice& choice) {
   return candidates;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

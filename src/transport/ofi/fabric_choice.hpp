@@ -10,7 +10,7 @@
 #include "transport/ofi/libfabric.hpp"
 #include "util/status.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// What a provider of libfabric demands and promises, as far as this transport depends on it.
 struct FabricTraits {
@@ -59,4 +59,4 @@ struct FabricChoice {
 void choose_fabrics(std::vector<FabricCandidate>& candidates, std::string_view devices,
                     std::string_view default_interface);
 
-}  // namespace rma::transport
+}  // namespace librma::transport

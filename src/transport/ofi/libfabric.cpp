@@ -8,7 +8,7 @@
 #include "transport/ofi/signal_guard.hpp"
 #include "util/try.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 constexpr const char* kLibrary = "libfabric.so.1";
@@ -63,4 +63,4 @@ Status fabric_failure(rma_status_t code, const std::string& call, long error) {
   return {code, fmt::format("{}: {}", call, library.ok() ? library.value()->error_text(number) : "?")};
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -14,7 +14,7 @@
 
 #include "util/status.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The functions of libfabric. All its other functions are calls through the objects that these return. The
 /// library is opened when a job needs it first: with its own libraries it takes milliseconds to load, and
@@ -64,4 +64,4 @@ using OfiRegion = std::unique_ptr<fid_mr, FidCloser>;
 /// Returns the failure of a call to libfabric. `error` is its negative result.
 [[nodiscard]] Status fabric_failure(rma_status_t code, const std::string& call, long error);
 
-}  // namespace rma::transport
+}  // namespace librma::transport

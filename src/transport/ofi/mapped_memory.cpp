@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 struct FileCloser {
@@ -56,4 +56,4 @@ Status check_mapped(const std::byte* address, std::size_t bytes) {
   return at >= end ? Status() : not_mapped(at, "is not mapped");
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -4,7 +4,7 @@
 
 #include "util/status.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Returns whether this process may read and write all of [address, address + bytes). Devices find that out
 /// when they pin the memory, but a provider that works with the processor registers anything, and ends the
@@ -12,4 +12,4 @@ namespace rma::transport {
 /// covers only whether something is mapped.
 [[nodiscard]] Status check_mapped(const std::byte* address, std::size_t bytes);
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -10,7 +10,7 @@
 
 #include "util/log.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 Status OfiDriver::open(const Objects& objects, HandshakeEnded handshake_ended) {
   objects_ = objects;
@@ -208,4 +208,4 @@ void OfiDriver::fail(OfiPeer& peer) {
   peer.order.fail([&](Cookie cookie) { lost(lanes_.data, cookie); });
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -19,7 +19,7 @@
 #include "transport/transport.hpp"
 #include "util/system/descriptor.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Drives a provider: reads its completion queue, which is also what makes most providers send and receive.
 /// Every thread that polls does so. While none polls, the service thread sleeps at the queue's descriptor and
@@ -172,4 +172,4 @@ class OfiDriver {
   bool soon_ = false;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

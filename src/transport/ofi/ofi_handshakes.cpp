@@ -6,7 +6,7 @@
 
 #include "util/try_assign.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 Status OfiHandshakes::open(fid_ep* endpoint, fid_av* addresses) {
   endpoint_ = endpoint;
@@ -61,12 +61,12 @@ void OfiHandshakes::send(const OfiAddress& to, const OfiHandshake& handshake) {
   driver_.call_service();
 }
 
-long OfiHandshakes::post(const Waiting& one) {
+long OfiHandshakes::post(const Waiting& waiting) {
   const OfiPurpose purpose = {
-      .kind = OfiKind::hello_sent, .report = true, .peer = nullptr, .cookie = 0, .memory = one.memory};
+      .kind = OfiKind::hello_sent, .report = true, .peer = nullptr, .cookie = 0, .memory = waiting.memory};
   return driver_.post_free(purpose, [&](void* context) {
-    return fi_tsend(endpoint_, one.memory.address, one.memory.bytes, memory_.descriptor(one.memory.key),
-                    one.to, kTag, context);
+    return fi_tsend(endpoint_, waiting.memory.address, waiting.memory.bytes,
+                    memory_.descriptor(waiting.memory.key), waiting.to, kTag, context);
   });
 }
 
@@ -103,4 +103,4 @@ void OfiHandshakes::ended(const Local& memory, std::size_t arrived) {
   if (call) driver_.call_service();
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

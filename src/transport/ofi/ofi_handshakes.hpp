@@ -14,7 +14,7 @@
 #include "transport/ofi/ofi_memory.hpp"
 #include "transport/ofi/ofi_wire.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Sends and receives handshakes as tagged messages of libfabric, with a tag of their own. As the caller sees
 /// it they may be lost: one is dropped if the provider does not take it in time. Handshakes are handled by
@@ -41,7 +41,7 @@ class OfiHandshakes {
       const std::lock_guard guard(lock_);
       arrived.swap(arrived_);
     }
-    for (const OfiHandshake& one : arrived) receiver(std::as_bytes(std::span(&one, 1)));
+    for (const OfiHandshake& ofi_handshake : arrived) receiver(std::as_bytes(std::span(&ofi_handshake, 1)));
     return send_waiting();
   }
 
@@ -77,4 +77,4 @@ class OfiHandshakes {
   std::map<std::array<std::uint8_t, OfiAddress::kMostBytes>, fi_addr_t> known_;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

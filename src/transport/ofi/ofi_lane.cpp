@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 
-namespace rma::transport {
+namespace librma::transport {
 
 Status OfiLane::open() {
   event_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -45,4 +45,4 @@ bool OfiLane::arm() {
   return count_.load(std::memory_order_seq_cst) == 0;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -10,7 +10,7 @@
 #include "util/status.hpp"
 #include "util/system/descriptor.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The completions of one of the two ways to a device's peers, between the thread that takes them from the
 /// provider's queue and the thread that polls. Thread-safe.
@@ -35,4 +35,4 @@ class OfiLane {
   Descriptor event_;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

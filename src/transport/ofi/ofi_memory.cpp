@@ -6,7 +6,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 constexpr std::uint64_t kFabricAccess =
@@ -59,4 +59,4 @@ void OfiMemory::remove(const Registration& registration) {
   regions_.erase(found);
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

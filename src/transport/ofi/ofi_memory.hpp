@@ -13,7 +13,7 @@
 #include "transport/ofi/libfabric.hpp"
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The registrations of a domain, and how its provider names memory. Thread-safe.
 ///
@@ -64,4 +64,4 @@ class OfiMemory {
   std::map<Key, OfiRegion> regions_;  ///< by local key
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 constexpr std::size_t kMessagePieces = 2;
@@ -156,4 +156,4 @@ std::size_t OfiMessageEndpoint::poll(std::span<Completion> completions) {
 
 bool OfiMessageEndpoint::arm(Events /*events*/) { return lane_.arm(); }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -12,7 +12,7 @@
 #include "transport/ofi/ofi_memory.hpp"
 #include "transport/ofi/ofi_operations.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Writes and reads through libfabric.
 class OfiTransfers {
@@ -73,4 +73,4 @@ class OfiMessageEndpoint final : public MessageEndpoint {
   fid_ep* endpoint_ = nullptr;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

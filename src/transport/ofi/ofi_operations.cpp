@@ -1,6 +1,6 @@
 #include "transport/ofi/ofi_operations.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 OfiOperation* OfiOperations::take(const OfiPurpose& purpose) {
   const std::lock_guard guard(lock_);
@@ -25,4 +25,4 @@ bool OfiOperations::give(OfiOperation* operation) {
   return operation->over;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -11,7 +11,7 @@
 #include "transport/ofi/ofi_order.hpp"
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// What an operation is. The first four are counted for each peer, because their numbers are limited.
 enum class OfiKind : std::uint8_t { data, message, transfer, scatter, buffer, hello_sent, hello_awaited };
@@ -89,10 +89,10 @@ class OfiOperations {
   void fail(OfiPeer& peer, const Ended& ended) {
     const std::lock_guard guard(lock_);
     if (peer.failed.exchange(true, std::memory_order_acq_rel)) return;
-    for (OfiOperation& one : all_) {
-      if (!one.live || one.purpose.peer != &peer || one.over) continue;
-      one.over = true;
-      ended(one);
+    for (OfiOperation& ofi : all_) {
+      if (!ofi.live || ofi.purpose.peer != &peer || ofi.over) continue;
+      ofi.over = true;
+      ended(ofi);
     }
   }
 
@@ -102,4 +102,4 @@ class OfiOperations {
   OfiOperation* free_ = nullptr;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

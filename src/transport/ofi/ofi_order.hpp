@@ -7,7 +7,7 @@
 
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The program's operations to one peer that are not complete, in the order of posting. A write without data
 /// is complete when all before it are. As each of these is complete at the peer, the empty write need not be
@@ -62,4 +62,4 @@ class OfiOrder {
   bool failed_ = false;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

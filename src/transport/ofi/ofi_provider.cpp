@@ -13,7 +13,7 @@
 #include "util/log.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 using Transports = std::vector<std::unique_ptr<Transport>>;
@@ -21,8 +21,8 @@ using Transports = std::vector<std::unique_ptr<Transport>>;
 /// The reasons why an interface is not used, for the text of a failure.
 std::string reasons_of(const std::vector<FabricCandidate>& candidates) {
   std::string text;
-  for (const FabricCandidate& one : candidates) {
-    text += fmt::format("; {} on {}: {}", one.provider, one.device, one.unusable);
+  for (const FabricCandidate& candidate : candidates) {
+    text += fmt::format("; {} on {}: {}", candidate.provider, candidate.device, candidate.unusable);
   }
   return text;
 }
@@ -31,16 +31,16 @@ std::string reasons_of(const std::vector<FabricCandidate>& candidates) {
 Transports open_all(std::vector<FabricCandidate>& candidates, const OfiOptions& ofi, std::size_t most,
                     ServiceThread& service) {
   Transports opened;
-  for (FabricCandidate& one : candidates) {
-    if (!one.unusable.empty() || opened.size() == most) continue;
-    auto transport = OfiTransport::open(one, ofi, service);
+  for (FabricCandidate& candidate : candidates) {
+    if (!candidate.unusable.empty() || opened.size() == most) continue;
+    auto transport = OfiTransport::open(candidate, ofi, service);
     if (transport.ok()) {
-      log(LogLevel::debug, fmt::format("rail {}: libfabric's {} on {} ({})", opened.size(), one.provider,
-                                       one.device, one.fabric));
+      log(LogLevel::debug, fmt::format("rail {}: libfabric's {} on {} ({})", opened.size(),
+                                       candidate.provider, candidate.device, candidate.fabric));
       opened.push_back(std::move(transport).value());
     } else {
-      one.unusable = std::string(transport.status().text());
-      log(LogLevel::info, one.unusable);
+      candidate.unusable = std::string(transport.status().text());
+      log(LogLevel::info, candidate.unusable);
     }
   }
   return opened;
@@ -64,7 +64,7 @@ Result<Transports> open_ofi(const ProviderOptions& options, ServiceThread& servi
   std::string reasons;
   while (!providers.empty()) {
     RMA_TRY_ASSIGN(candidates, find_fabrics({.providers = providers, .devices = options.devices}));
-    const auto used = [](const FabricCandidate& one) { return one.unusable.empty(); };
+    const auto used = [](const FabricCandidate& candidate) { return candidate.unusable.empty(); };
     const auto first = std::ranges::find_if(candidates, used);
     const std::string provider = first != candidates.end() ? first->provider : std::string();
     const auto usable = static_cast<std::size_t>(std::ranges::count_if(candidates, used));
@@ -88,4 +88,4 @@ Result<Transports> open_ofi(const ProviderOptions& options, ServiceThread& servi
                   options.fabric_providers, reasons));
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -5,10 +5,10 @@
 
 #include "transport/provider.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Opens the interfaces that libfabric reaches. This is Provider::open for ofi.
 [[nodiscard]] Result<std::vector<std::unique_ptr<Transport>>> open_ofi(const ProviderOptions& options,
                                                                        ServiceThread& service);
 
-}  // namespace rma::transport
+}  // namespace librma::transport

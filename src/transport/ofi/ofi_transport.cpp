@@ -10,7 +10,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 // Each may hold memory of the provider for every peer.
@@ -225,13 +225,13 @@ rma_status_t OfiTransport::post(int peer, std::span<const Work> work, std::size_
   *posted = 0;
   OfiPeer* const to = peer_at(peer);
   if (to == nullptr || !to->bound.load(std::memory_order_acquire)) return RMA_ERR_PEER_LOST;
-  for (const Work& one : work) {
-    const bool empty = one.pieces.empty() && one.direction == Direction::write;
-    if (empty && to->order.ride(one.cookie)) {
+  for (const Work& this_work : work) {
+    const bool empty = this_work.pieces.empty() && this_work.direction == Direction::write;
+    if (empty && to->order.ride(this_work.cookie)) {
       ++*posted;
       continue;
     }
-    RMA_TRY(transfers_.post(*to, OfiKind::data, one, limits_.max_outstanding));
+    RMA_TRY(transfers_.post(*to, OfiKind::data, this_work, limits_.max_outstanding));
     ++*posted;
   }
   return RMA_SUCCESS;
@@ -259,4 +259,4 @@ bool OfiTransport::arm() {
   return quiet;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -26,7 +26,7 @@
 #include "transport/service_thread.hpp"
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The options of a transport by libfabric.
 struct OfiOptions {
@@ -44,7 +44,7 @@ struct OfiOptions {
 /// Each operation asks for a completion when the peer has its data (FI_DELIVERY_COMPLETE): a provider may
 /// lose what it had taken for complete before, if its connection breaks, and connect anew without a word. So
 /// any failure of an operation is the end of the connection for this transport.
-class OfiTransport final : public Transport, public OfiWireup::Exchange {
+class OfiTransport final : public Transport, public OfiWireup::WireupExchange {
  public:
   /// Opens the candidate and registers handlers with `service`, which drive the provider and answer peers
   /// that connect. The caller starts `service` later and stops it before it destroys the transport.
@@ -114,4 +114,4 @@ class OfiTransport final : public Transport, public OfiWireup::Exchange {
   Registration empty_registration_;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

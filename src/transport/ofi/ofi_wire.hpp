@@ -10,7 +10,7 @@
 
 // The data that two processes exchange in order to connect by libfabric (transport/wireup/handshake.hpp).
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The name of a libfabric endpoint (fi_getname), and of the provider that gives it a meaning.
 struct OfiAddress {
@@ -46,4 +46,4 @@ using OfiCard = PortCardOf<OfiWire>;
 using OfiHandshake = HandshakeOf<OfiWire>;
 using OfiWireup = WireupOf<OfiWire>;
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Gives the program's signal handlers back to it. Libraries of Omni-Path, with which Debian's libfabric is
 /// linked, replace those of fatal signals when they are loaded.
@@ -29,4 +29,4 @@ class SignalGuard {
   std::vector<struct sigaction> before_ = std::vector<struct sigaction>(kEnd);
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -7,7 +7,7 @@
 #endif
 #include "transport/verbs/verbs_provider.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 std::span<const Provider> providers() {
   static constexpr std::array kProviders = {
@@ -25,4 +25,4 @@ const Provider* find_provider(std::string_view name) {
   return found != all.end() ? &*found : nullptr;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -15,7 +15,7 @@
 #include "util/try.hpp"
 #include "util/undo.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 constexpr std::uint32_t kMaxGather = 64;
@@ -207,11 +207,11 @@ rma_status_t CmaTransport::transfer(Process& process, Direction direction, Iovec
 
 void CmaTransport::complete(int peer, std::span<const Work> work, rma_status_t status) {
   const std::lock_guard guard(lock_);
-  for (const Work& one : work) {
-    if (status == RMA_SUCCESS && one.flags.unsignaled) {
+  for (const Work& this_work : work) {
+    if (status == RMA_SUCCESS && this_work.flags.unsignaled) {
       completed_.withdraw(1);
     } else {
-      completed_.add({.cookie = one.cookie, .peer = peer, .status = status, .bytes = 0});
+      completed_.add({.cookie = this_work.cookie, .peer = peer, .status = status, .bytes = 0});
     }
   }
 }
@@ -256,4 +256,4 @@ bool CmaTransport::arm() {
   return completed_.size() == 0;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -15,7 +15,7 @@
 #include "transport/shm/iovec_pair.hpp"
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Accesses memory of other processes of this host that is not mapped here, by cross memory attach:
 /// process_vm_readv and process_vm_writev. The kernel copies during the call, so an operation has ended when
@@ -97,4 +97,4 @@ class CmaTransport final : public Transport {
   CompletionList completed_;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -7,7 +7,7 @@
 
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The completions of operations that were executed, oldest first. Room is promised before an operation is
 /// executed, so that its end needs no memory: it could not be undone any more. Not thread-safe.
@@ -47,4 +47,4 @@ class CompletionList {
   std::size_t promised_ = 0;  ///< operations that may still add one
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace rma::transport {
+namespace librma::transport {
 
 void EndedOperations::promise(PostFlags flags) {
   if (flags.unsignaled) return;
@@ -41,4 +41,4 @@ std::size_t EndedOperations::take(std::span<Completion> completions) {
   return count;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

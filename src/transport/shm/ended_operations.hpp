@@ -11,7 +11,7 @@
 #include "transport/shm/wakeup.hpp"
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The operations that a shm endpoint has executed, until a poll takes their completions in. An operation has
 /// ended when the call that posts it returns, but its poster may not be the thread that polls. Thread-safe.
@@ -59,4 +59,4 @@ class EndedOperations {
   std::uint32_t signaled_ = 0;          ///< the last sleep for which this process signaled its own threads
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

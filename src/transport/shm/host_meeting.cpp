@@ -17,7 +17,7 @@
 #include "util/system/unix_socket.hpp"
 #include "util/try.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 /// The number of calls that a process makes at once. The system limits the descriptors that are on their way.
@@ -68,8 +68,8 @@ Status HostMeeting::run() {
   while (left_ != 0) {
     RMA_TRY(call_next());
     events.assign(1, {.fd = self_.socket, .events = POLLIN, .revents = 0});
-    for (const Connection& one : connections_) {
-      events.push_back({.fd = one.socket.get(), .events = POLLIN, .revents = 0});
+    for (const Connection& connection : connections_) {
+      events.push_back({.fd = connection.socket.get(), .events = POLLIN, .revents = 0});
     }
     const int ready = ::poll(events.data(), events.size(), crowded_ ? kRetry : kLull);
     if (ready < 0 && errno != EINTR) return system_failure(RMA_ERR_SYSTEM, "poll", errno);
@@ -78,10 +78,10 @@ Status HostMeeting::run() {
     }
     crowded_ = false;
     RMA_TRY(accept_callers());
-    for (Connection& one : connections_) {
-      RMA_TRY(serve(one));
+    for (Connection& connection : connections_) {
+      RMA_TRY(serve(connection));
     }
-    std::erase_if(connections_, [](const Connection& one) { return one.over; });
+    std::erase_if(connections_, [](const Connection& connection) { return connection.over; });
   }
   return {};
 }
@@ -314,4 +314,4 @@ Status HostMeeting::lost(std::size_t partner) const {
           fmt::format("rank {} has ended, or cannot meet the other ranks of this host", rank)};
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -13,7 +13,7 @@
 #include "util/status.hpp"
 #include "util/system/unix_socket.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The exchange of descriptors between one process and all others of its host, which do the same at the same
 /// time. Each two processes have one connection: the one of the higher rank calls. It says who it is, shows
@@ -87,4 +87,4 @@ class HostMeeting {
   bool crowded_ = false;    ///< the system has no room now for a call or for descriptors on their way
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

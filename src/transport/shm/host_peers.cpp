@@ -21,7 +21,7 @@
 #include "util/system/unix_socket.hpp"
 #include "util/try.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 /// Raises the soft limit on descriptors by those that this process takes for `processes` others, so that the
@@ -151,4 +151,4 @@ bool HostPeers::ended(int rank) const {
   return true;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

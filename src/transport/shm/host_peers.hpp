@@ -21,7 +21,7 @@
 // has the name of the process's socket, a secret that only the job's processes know, and which files the
 // process hands over, so that a process takes neither a stranger's descriptors nor the wrong ones.
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The descriptors that a process hands to the others of its host.
 enum class Handed : std::uint8_t {
@@ -134,4 +134,4 @@ class HostPeers {
   std::array<int, kHanded> offered_;  ///< -1 for a kind that is not offered
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

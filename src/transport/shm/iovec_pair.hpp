@@ -10,7 +10,7 @@
 
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The pieces of memory of one system call, as struct iovec: as many as the kernel takes. Pieces that
 /// continue the one before them are joined to it.
@@ -95,4 +95,4 @@ class IovecPair {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
@@ -79,4 +79,4 @@ void copy_in_order(std::byte* to, std::span<const std::byte> from) {
   for (; at < from.size(); ++at) std::atomic_ref(to[at]).store(from[at], std::memory_order_release);
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -7,7 +7,7 @@
 
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The messages from one process to another of its host: slots of one size in the receiver's memory, which
 /// the sender has mapped. There is one writer and one reader. Each pair of processes has one queue for each
@@ -116,4 +116,4 @@ class QueueReceiver {
 /// reader that sees a byte (by an acquire load) also sees the bytes before it, as with a device.
 void copy_in_order(std::byte* to, std::span<const std::byte> from);
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 /// The initial room for posted buffers.
@@ -47,4 +47,4 @@ std::size_t PostedBuffers::largest() const {
   return largest_;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

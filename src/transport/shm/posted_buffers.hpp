@@ -7,7 +7,7 @@
 
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The buffers that were posted for messages of any peer, oldest first. Thread-safe.
 class PostedBuffers {
@@ -38,4 +38,4 @@ class PostedBuffers {
   bool lending_ = true;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -14,7 +14,7 @@
 #include "util/system/file_memory.hpp"
 #include "util/try.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 constexpr unsigned kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -151,4 +151,4 @@ void Segment::give(std::byte* memory, std::size_t bytes) {
   give_file_memory(file_.get(), static_cast<std::size_t>(memory - mapped_.base()), whole_pages(bytes));
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -20,7 +20,7 @@
 // process can keep messages from arriving, as it could by a signal. It cannot make others access memory
 // outside the segment.
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Tells other processes how to reach a process's segment. This is a wire format; it is checked when
 /// it is read.
@@ -131,4 +131,4 @@ class Segment final : public PeerMemory {
   std::size_t used_;  ///< bytes from the start; guarded by lock_
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

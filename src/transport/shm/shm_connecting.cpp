@@ -25,7 +25,7 @@
 #include "util/try_assign.hpp"
 #include "util/waiting/wait.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 constexpr int kSpins = 2000;
@@ -174,4 +174,4 @@ Status ShmMessageEndpoint::wait_for(ShmPeer& peer) {
   }
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

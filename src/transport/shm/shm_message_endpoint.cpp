@@ -9,7 +9,7 @@
 #include <functional>
 #include <utility>
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 constexpr std::uint32_t kNoLimit = UINT32_MAX;
@@ -151,4 +151,4 @@ std::uint32_t ShmMessageEndpoint::buffers_of(int peer) {
   return shm_peer != nullptr ? shm_peer->buffers() : 0;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

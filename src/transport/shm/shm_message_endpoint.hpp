@@ -19,7 +19,7 @@
 #include "transport/shm/shm_peer.hpp"
 #include "transport/shm/wakeup.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 struct ShmOptions {
   HostPeers* host =
@@ -122,4 +122,4 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   PostedBuffers buffers_;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

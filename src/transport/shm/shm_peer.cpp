@@ -4,7 +4,7 @@
 
 #include "transport/shm/wakeup.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 Result<std::unique_ptr<ShmPeer>> ShmPeer::meet(const ShmCard& card, std::size_t seat, HostPeer& host) {
   std::unique_ptr<ShmPeer> peer(new ShmPeer(card, seat, host));
@@ -114,4 +114,4 @@ bool ShmPeer::copy(const Work& work) const {
 
 void ShmPeer::wake() { Wakeup::signal(host_.file(Handed::wakeup)); }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -13,7 +13,7 @@
 #include "transport/transport.hpp"
 #include "util/status.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Another process of this host, as this process sees it: its segment and its wakeup, the queue of
 /// messages to it (in that segment), and the queue of messages from it (in this process's segment).
@@ -88,4 +88,4 @@ class ShmPeer {
   std::uint32_t signaled_ = 0;  ///< the last of the peer's sleeps for which this process has signaled
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

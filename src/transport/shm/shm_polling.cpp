@@ -7,7 +7,7 @@
 #include "transport/shm/shm_message_endpoint.hpp"
 #include "util/log.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 /// A system call finds out whether peers have ended. It is made once in this many polls, and
@@ -104,4 +104,4 @@ bool ShmMessageEndpoint::arm(Events /*events*/) {
   });
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -2,7 +2,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 Result<std::unique_ptr<ShmTransport>> ShmTransport::open(const ShmOptions& options) {
   RMA_TRY_ASSIGN(endpoint, ShmMessageEndpoint::create(options));
@@ -30,4 +30,4 @@ rma_status_t ShmTransport::post(int peer, std::span<const Work> work, std::size_
   return moves_.post(peer, work, posted);
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -11,7 +11,7 @@
 #include "transport/shm/shm_message_endpoint.hpp"
 #include "transport/transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The transport between processes of one host: messages through shared memory (ShmMessageEndpoint),
 /// transfers by cross memory attach. Peers are named by their ranks.
@@ -60,4 +60,4 @@ class ShmTransport final : public Transport {
   CmaTransport moves_;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

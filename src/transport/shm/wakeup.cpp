@@ -11,7 +11,7 @@
 
 #include "util/system/interruptions.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 constexpr std::uint64_t kWakeups = UINT64_MAX;
@@ -60,10 +60,10 @@ void Wakeup::take_signals() const {
 }
 
 void Wakeup::signal(int wakeups) {
-  const std::uint64_t one = 1;
+  const std::uint64_t increment = 1;
   // Besides a signal, only a full counter makes the write fail. It is readable then, so its owner wakes
   // anyway.
-  static_cast<void>(uninterrupted([&] { return write(wakeups, &one, sizeof one); }));
+  static_cast<void>(uninterrupted([&] { return write(wakeups, &increment, sizeof increment); }));
 }
 
 bool has_ended(int process) {
@@ -73,4 +73,4 @@ bool has_ended(int process) {
   return found == 1 && (end.revents & POLLIN) != 0;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

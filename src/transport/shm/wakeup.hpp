@@ -8,7 +8,7 @@
 #include "util/status.hpp"
 #include "util/system/descriptor.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Wakes the sleeping threads of one process: when another process writes to its eventfd, and when a process
 /// that it watches ends. Only one thread at a time may call watch() and look().
@@ -48,4 +48,4 @@ class Wakeup {
 /// if the system cannot tell.
 [[nodiscard]] bool has_ended(int process);
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -6,7 +6,7 @@
 
 #include "util/try.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 constexpr std::uint8_t kHopLimit = 64;
@@ -110,4 +110,4 @@ Status Connection::bind_one(SendQueue& queue, const Endpoint& end, std::uint32_t
   return {};
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

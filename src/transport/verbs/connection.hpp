@@ -5,7 +5,7 @@
 
 #include "transport/verbs/queue_pair.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The objects and limits that all connections of a port share.
 struct ConnectionParts {
@@ -74,4 +74,4 @@ class Connection {
 /// Returns the address of a port with this GID or LID, as the device needs it.
 [[nodiscard]] ibv_ah_attr address_of(const Port& port, const Gid& gid, std::uint16_t lid);
 
-}  // namespace rma::transport
+}  // namespace librma::transport

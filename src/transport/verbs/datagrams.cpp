@@ -6,7 +6,7 @@
 
 #include "transport/verbs/connection.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 Status Datagrams::open(ibv_context* context) {
   memory_.resize((kReceives + kSends) * kSlot);
@@ -123,4 +123,4 @@ void Datagrams::send(const DatagramAddress& to, const Handshake& handshake) {
   if (ibv_post_send(queue_pair_.get(), &request, &refused) == 0) free_sends_.pop_back();
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

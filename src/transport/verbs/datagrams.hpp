@@ -14,7 +14,7 @@
 #include "transport/verbs/objects.hpp"
 #include "util/status.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// An unreliable-datagram queue pair for handshakes. A datagram may be lost on its way, or if it arrives
 /// while no receive is free.
@@ -63,4 +63,4 @@ class Datagrams {
   std::map<std::pair<Gid, std::uint16_t>, AddressHandle> handles_;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

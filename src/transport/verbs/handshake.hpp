@@ -9,7 +9,7 @@
 
 // The data that two processes exchange in order to connect by verbs (transport/wireup/handshake.hpp).
 
-namespace rma::transport {
+namespace librma::transport {
 
 using Gid = std::array<std::uint8_t, 16>;
 
@@ -52,4 +52,4 @@ using PortCard = PortCardOf<VerbsWire>;
 using Handshake = HandshakeOf<VerbsWire>;
 using Wireup = WireupOf<VerbsWire>;
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -9,7 +9,7 @@
 // Owning handles for the objects of libibverbs. The kernel refuses to destroy an object that another one
 // uses. So declare an object before the objects that use it.
 
-namespace rma::transport {
+namespace librma::transport {
 
 template <auto destroy>
 struct Destroyer {
@@ -27,4 +27,4 @@ using QueuePair = std::unique_ptr<ibv_qp, Destroyer<&ibv_destroy_qp>>;
 using AddressHandle = std::unique_ptr<ibv_ah, Destroyer<&ibv_destroy_ah>>;
 using MemoryRegion = std::unique_ptr<ibv_mr, Destroyer<&ibv_dereg_mr>>;
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -10,7 +10,7 @@
 
 #include "util/try_assign.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 /// Owns the list of devices.
@@ -45,17 +45,19 @@ Result<std::vector<Wanted>> parse(std::string_view text) {
     const std::string_view word = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), word.size() + 1));
     const std::size_t colon = word.find(':');
-    Wanted one = {.device = word.substr(0, colon)};
+    Wanted this_wanted = {.device = word.substr(0, colon)};
     if (colon != std::string_view::npos) {
       const std::string_view number = word.substr(colon + 1);
-      const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), one.port);
-      if (error != std::errc() || end != number.data() + number.size() || one.port < 1) one.device = {};
+      const auto [end, error] =
+          std::from_chars(number.data(), number.data() + number.size(), this_wanted.port);
+      if (error != std::errc() || end != number.data() + number.size() || this_wanted.port < 1)
+        this_wanted.device = {};
     }
-    if (one.device.empty()) {
+    if (this_wanted.device.empty()) {
       return Status(RMA_ERR_SETTING,
                     fmt::format("RMA_DEVICES has '{}': expected names as in 'mlx5_0,mlx5_1:2'", word));
     }
-    wanted.push_back(one);
+    wanted.push_back(this_wanted);
   }
   return wanted;
 }
@@ -130,8 +132,8 @@ Port describe(ibv_context* context, const char* name, std::uint8_t number, const
 
 void apply(std::vector<Wanted>& wanted, Port& port) {
   if (wanted.empty()) return;
-  const auto it = std::find_if(wanted.begin(), wanted.end(), [&](const Wanted& one) {
-    return one.device == port.device && (one.port == 0 || one.port == port.number);
+  const auto it = std::find_if(wanted.begin(), wanted.end(), [&](const Wanted& this_wanted) {
+    return this_wanted.device == port.device && (this_wanted.port == 0 || this_wanted.port == port.number);
   });
   if (it != wanted.end()) {
     it->found = true;
@@ -162,12 +164,12 @@ Result<std::vector<Port>> find_ports(const PortChoice& choice) {
       apply(wanted, ports.back());
     }
   }
-  for (const Wanted& one : wanted) {
-    if (!one.found) {
+  for (const Wanted& this_wanted : wanted) {
+    if (!this_wanted.found) {
       return Status(
           RMA_ERR_SETTING,
           fmt::format("RMA_DEVICES names {}{}, which this host does not have; rma-info lists those it has",
-                      one.device, one.port == 0 ? "" : fmt::format(":{}", one.port)));
+                      this_wanted.device, this_wanted.port == 0 ? "" : fmt::format(":{}", this_wanted.port)));
     }
   }
   std::stable_sort(ports.begin(), ports.end(),
@@ -186,4 +188,4 @@ Result<Context> open_device(std::string_view name) {
   return Status(RMA_ERR_SYSTEM, fmt::format("RDMA device {} is gone", name));
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -11,7 +11,7 @@
 
 #include "util/status.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 struct ContextCloser {
   void operator()(ibv_context* context) const { ibv_close_device(context); }
@@ -53,4 +53,4 @@ struct PortChoice {
 /// Returns the MTU in bytes.
 [[nodiscard]] constexpr int mtu_bytes(ibv_mtu mtu) { return 128 << static_cast<int>(mtu); }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -5,7 +5,7 @@
 
 #include "util/try.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 constexpr std::size_t kChain = 16;   ///< the maximum number of requests in one call to the device
@@ -88,15 +88,15 @@ rma_status_t SendQueue::post(std::span<const Work> work, std::size_t* posted) {
     std::size_t used = 0;
     const std::size_t most = std::min<std::size_t>({work.size(), kChain, room()});
     for (; count < most && used + work[count].pieces.size() <= kPieces; ++count) {
-      const Work& one = work[count];
+      const Work& this_work = work[count];
       ibv_send_wr& request = chain[count];
       request = {};
       request.sg_list = &pieces[used];
-      request.num_sge = static_cast<int>(one.pieces.size());
-      for (const Local& local : one.pieces) pieces[used++] = piece_of(local);
-      request.opcode = one.direction == Direction::write ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
-      request.wr.rdma.remote_addr = one.remote.address;
-      request.wr.rdma.rkey = static_cast<std::uint32_t>(one.remote.key);
+      request.num_sge = static_cast<int>(this_work.pieces.size());
+      for (const Local& local : this_work.pieces) pieces[used++] = piece_of(local);
+      request.opcode = this_work.direction == Direction::write ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
+      request.wr.rdma.remote_addr = this_work.remote.address;
+      request.wr.rdma.rkey = static_cast<std::uint32_t>(this_work.remote.key);
       request.next = &chain[count + 1 < kChain ? count + 1 : 0];
     }
     if (count == 0 || !credits_.take(static_cast<std::uint32_t>(count))) return RMA_ERR_STATE;
@@ -188,4 +188,4 @@ void SendQueue::fail() {
   static_cast<void>(ibv_modify_qp(queue_pair_.get(), &attributes, IBV_QP_STATE));
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -14,7 +14,7 @@
 #include "transport/verbs/objects.hpp"
 #include "util/status.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Counts how many more work requests may be posted so that the completion queue has room for a completion of
 /// each. All queue pairs of one completion queue share it, so the queue never overruns.
@@ -123,4 +123,4 @@ class SendQueue {
   std::atomic<bool> failed_ = false;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

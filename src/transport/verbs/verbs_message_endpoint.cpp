@@ -10,7 +10,7 @@
 #include "util/log.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 // These are one less than powers of two. Some devices keep one slot free and round up to a power of two, and
@@ -260,4 +260,4 @@ void VerbsMessageEndpoint::expect_event() {
   static_cast<void>(ibv_req_notify_cq(completions_.get(), 0));
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

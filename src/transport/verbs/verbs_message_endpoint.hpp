@@ -15,7 +15,7 @@
 #include "transport/verbs/connection.hpp"
 #include "transport/verbs/objects.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// A port's message endpoint: the `messages` and `transfers` queue pairs of its connections, which share one
 /// completion queue and one queue of message buffers. Thread-safe.
@@ -107,4 +107,4 @@ void rearm(const EventChannel& channel, ibv_cq* queue, bool solicited_only = fal
 [[nodiscard]] Result<EventChannel> make_channel(ibv_context* context);
 [[nodiscard]] rma_status_t status_of(ibv_wc_status status);
 
-}  // namespace rma::transport
+}  // namespace librma::transport

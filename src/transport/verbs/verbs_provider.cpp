@@ -10,7 +10,7 @@
 #include "util/log.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 Status no_port(const std::vector<Port>& ports) {
@@ -49,13 +49,13 @@ Result<std::vector<std::unique_ptr<Transport>>> open_verbs(const ProviderOptions
                                       port.number, options.most));
       continue;
     }
-    RMA_TRY_ASSIGN(one, VerbsTransport::open(port, verbs, service));
+    RMA_TRY_ASSIGN(transport, VerbsTransport::open(port, verbs, service));
     log(LogLevel::debug, fmt::format("rail {}: {} port {}, {} index {}, MTU {}", opened.size(), port.device,
                                      port.number, port.gid_type, port.gid_index, mtu_bytes(port.mtu)));
-    opened.push_back(std::move(one));
+    opened.push_back(std::move(transport));
   }
   if (opened.empty()) return no_port(ports);
   return opened;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

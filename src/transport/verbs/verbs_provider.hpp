@@ -5,10 +5,10 @@
 
 #include "transport/provider.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Opens the usable ports of the RDMA devices. This is Provider::open for verbs.
 [[nodiscard]] Result<std::vector<std::unique_ptr<Transport>>> open_verbs(const ProviderOptions& options,
                                                                          ServiceThread& service);
 
-}  // namespace rma::transport
+}  // namespace librma::transport

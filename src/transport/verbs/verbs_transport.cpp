@@ -11,7 +11,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 constexpr int kAccess =
@@ -237,4 +237,4 @@ void VerbsTransport::serve_device_event() {
   ibv_ack_async_event(&event);
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -22,7 +22,7 @@
 #include "transport/verbs/ports.hpp"
 #include "transport/verbs/verbs_message_endpoint.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The options of a verbs transport.
 struct VerbsOptions {
@@ -40,7 +40,7 @@ struct VerbsOptions {
 
 /// One port of an RDMA device. It has reliable connections to peers, which are made at
 /// first use. Thread-safe.
-class VerbsTransport final : public Transport, public Wireup::Exchange {
+class VerbsTransport final : public Transport, public Wireup::WireupExchange {
  public:
   /// Opens `port`, which must be usable, and registers handlers with `service`, which answer peers
   /// that connect. The caller starts `service` later and stops it before it destroys the
@@ -105,4 +105,4 @@ class VerbsTransport final : public Transport, public Wireup::Exchange {
   std::map<Key, MemoryRegion> regions_;  ///< by local key
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

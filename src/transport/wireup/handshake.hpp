@@ -21,7 +21,7 @@
 //   Endpoint   one end of a connection
 //   kName, kCardMagic, kCardVersion, kHandshakeMagic, kHandshakeVersion
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The card of a port. It contains the port's address and the secret that a caller must know. The launcher
 /// shows it only to processes of the job.
@@ -96,4 +96,4 @@ struct HandshakeOf {
   }
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-namespace rma::transport {
+namespace librma::transport {
 
 Result<Secret> make_secret() {
   Secret secret = {};
@@ -14,4 +14,4 @@ Result<Secret> make_secret() {
   return secret;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -3,9 +3,9 @@
 #include "transport/wireup/siphash.hpp"
 #include "util/status.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Returns a secret that nobody can guess. RMA_ERR_SYSTEM.
 [[nodiscard]] Result<Secret> make_secret();
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "words are hashed as they lie in memory");
@@ -60,4 +60,4 @@ std::uint64_t siphash(const Secret& secret, std::span<const std::byte> data) {
   return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

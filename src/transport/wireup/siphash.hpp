@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// A secret of 128 bits.
 using Secret = std::array<std::byte, 16>;
@@ -14,4 +14,4 @@ using Secret = std::array<std::byte, 16>;
 /// D. J. Bernstein, SipHash: a fast short-input PRF, 2012).
 [[nodiscard]] std::uint64_t siphash(const Secret& secret, std::span<const std::byte> data);
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -19,7 +19,7 @@
 #include "util/statistics.hpp"
 #include "util/status.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// The handshakes of one port, in the formats of `Wire` (handshake.hpp). They use datagrams, which may be
 /// lost, duplicated, reordered or forged:
@@ -43,12 +43,12 @@ class WireupOf {
 
   /// Sends the datagrams and owns the ends. WireupOf calls send() without its lock, and the other
   /// functions with its lock.
-  class Exchange {
+  class WireupExchange {
    public:
-    Exchange() = default;
-    Exchange(const Exchange&) = delete;
-    Exchange& operator=(const Exchange&) = delete;
-    virtual ~Exchange() = default;
+    WireupExchange() = default;
+    WireupExchange(const WireupExchange&) = delete;
+    WireupExchange& operator=(const WireupExchange&) = delete;
+    virtual ~WireupExchange() = default;
     /// Returns this side's end of the connection to `peer`. The first call makes it.
     [[nodiscard]] virtual Result<Endpoint> local_end(int peer) = 0;
     /// Connects the local end to the peer's end. Called once for each peer.
@@ -64,7 +64,7 @@ class WireupOf {
     Secret secret = {};
   };
 
-  WireupOf(Exchange& exchange, const Self& self, std::chrono::milliseconds timeout)
+  WireupOf(WireupExchange& exchange, const Self& self, std::chrono::milliseconds timeout)
       : exchange_(exchange), self_(self), timeout_(timeout) {}
 
   /// Connects to `peer`, which published `card`. After success the peer's end listens. RMA_ERR_PEER_LOST if
@@ -96,7 +96,7 @@ class WireupOf {
   [[nodiscard]] Handshake handshake_to(int peer, const Connection& connection, typename Handshake::Kind kind,
                                        std::uint64_t call, const Secret& secret) const;
 
-  Exchange& exchange_;
+  WireupExchange& exchange_;
   const Self self_;
   const std::chrono::milliseconds timeout_;
   std::mutex lock_;
@@ -208,4 +208,4 @@ void WireupOf<Wire>::receive(std::span<const std::byte> datagram) {
   exchange_.send(handshake->reply_to, welcome);
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -9,7 +9,7 @@
 #include "twosided_compat/objects/errors.hpp"
 #include "twosided_compat/objects/info.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// gfortran's types on a system with addresses of 64 bits. The library's Fortran interface is built with it.
@@ -89,4 +89,4 @@ int abi_set_fortran_booleans(int logical_size, void* /*logical_true*/, void* /*l
   return failure(MPI_ERR_ABI, "the library knows Fortran's .TRUE. and .FALSE. already");
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -2,7 +2,7 @@
 
 #include "mpi.h"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// These add and multiply, and set `overflows` if an MPI_Count cannot hold the result. They never clear it.
 [[nodiscard]] inline MPI_Count plus(MPI_Count a, MPI_Count b, bool& overflows) {
@@ -21,4 +21,4 @@ namespace rma::mpi {
   return product;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -12,7 +12,7 @@
 /// MPI_X. The compiler checks that the declaration in mpi.h has the same type.
 #define RMA_MPI_WEAK(name) [[gnu::weak, gnu::alias("P" #name)]] decltype(P##name) name
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// A call that may be made at any time, also before MPI_Init and after MPI_Finalize.
 struct AnyTime {
@@ -74,4 +74,4 @@ template <class Body>
   }
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -114,7 +114,7 @@ class Parameter:
         return c_type + (f" {self.name}" if name else " " if dimensions else "") + dimensions
 
     def internal(self, name=True):
-        """The declaration in namespace rma::mpi."""
+        """The declaration in namespace librma::mpi."""
         if self.word and self.dimensions:
             return f"{VIEWS[self.word]} {self.name}" if name else VIEWS[self.word]
         return self.declaration(True, name).rstrip()
@@ -249,7 +249,7 @@ def header(template, chapters, constants):
 def calls(chapters):
     lines = ["// The functions behind the entry points, by functions.txt. Each returns an error class or code, and 0 for",
              "// success, unless its result has another type.", "#pragma once", "", '#include "mpi.h"',
-             '#include "twosided_compat/objects/views.hpp"', "", "namespace rma::mpi {", ""]
+             '#include "twosided_compat/objects/views.hpp"', "", "namespace librma::mpi {", ""]
     for _, title, functions in chapters:
         lines.append(f"// {title}")
         for function in functions:
@@ -258,20 +258,20 @@ def calls(chapters):
             attribute = "[[nodiscard]] " if function.result == "int" else ""
             lines.append(wrapped(f"{attribute}{function.result} {function.internal_name()}({parameters});"))
         lines.append("")
-    return "\n".join(lines) + "}  // namespace rma::mpi\n"
+    return "\n".join(lines) + "}  // namespace librma::mpi\n"
 
 
 def numbers(constants):
     """The numbers of the predefined datatypes and operators, as constants that tables can be made of."""
     lines = ["// The numbers of the predefined datatypes and operators, by constants.txt.", "#pragma once", "",
-             "#include <cstdint>", "", "namespace rma::mpi::number {", ""]
+             "#include <cstdint>", "", "namespace librma::mpi::number {", ""]
     for c_type, _, entries in constants:
         if c_type in ("MPI_Datatype", "MPI_Op"):
             for name, value in entries:
                 words = name.removeprefix("MPI_").replace("2", "TWO_", name.startswith("MPI_2")).split("_")
                 constant = "".join(word.capitalize() for word in words)
                 lines.append(f"inline constexpr std::uintptr_t k{constant} = {value};")
-    return "\n".join(lines) + "\n\n}  // namespace rma::mpi::number\n"
+    return "\n".join(lines) + "\n\n}  // namespace librma::mpi::number\n"
 
 
 def error_classes(descriptions):
@@ -308,9 +308,9 @@ def implemented_body(function, name, large, checks):
         arguments.append("Form::kLarge" if large else "Form::kPlain")
     call = f"{internal}({', '.join(arguments)})"
     if function.result != "int" or function.name.endswith("_toint"):
-        return f"return rma::mpi::{call};"
+        return f"return librma::mpi::{call};"
     if function.is_tool:
-        return f"return invoke_tool([&] {{ return rma::mpi::{call}; }});"
+        return f"return invoke_tool([&] {{ return librma::mpi::{call}; }});"
     when = "AnyTime" if function.any_time else "WhileRunning"
     before = "".join(f"null_unless_made({p.name}, {MADE[p.type[:-1]]}, " for p in function.made())
     lines = [f'return {before}invoke<{when}>("{name}", {function.owner()[1]}, [&] {{']
@@ -319,11 +319,11 @@ def implemented_body(function, name, large, checks):
     if converted:
         kinds = {"InOutCount": "NarrowInOut"}
         lines += [f"  {kinds.get(p.word, 'NarrowOut')} wide_{p.name}({p.name});" for p in converted]
-        lines += [f"  const int code = rma::mpi::{call};"]
+        lines += [f"  const int code = librma::mpi::{call};"]
         lines += [f"  if (code == MPI_SUCCESS) wide_{p.name}.store();" for p in converted]
         lines += ["  return code;"]
     else:
-        lines += [f"  return rma::mpi::{call};"]
+        lines += [f"  return librma::mpi::{call};"]
     return "\n".join("  " + line for line in [*lines, "})" + ")" * len(function.made()) + ";"]).lstrip()
 
 
@@ -341,7 +341,7 @@ def entry(function, suffix, large, checks):
 
 def entries(title, functions, checks):
     lines = [f"// The entry points of the chapter: {title}.", "", '#include "twosided_compat/binding/entry.hpp"',
-             '#include "twosided_compat/calls.hpp"', "", "using namespace rma::mpi;", "", 'extern "C" {', ""]
+             '#include "twosided_compat/calls.hpp"', "", "using namespace librma::mpi;", "", 'extern "C" {', ""]
     lines += [entry(function, suffix, large, checks) for function in functions for suffix, large in FORMS[function.forms]]
     return "\n".join(lines) + '\n}  // extern "C"\n'
 
@@ -354,7 +354,7 @@ def collective_forms(chapters):
     persistent = [f for f in functions.values() if f.name.endswith("_init") and "MPI_Info" in (p.type for p in f.parameters)]
     operations = [f.name.removesuffix("_init") for f in persistent if f.name.removesuffix("_init") in functions]
     lines = ["// The forms of collective operations, by functions.txt.", "", '#include "twosided_compat/calls.hpp"',
-             '#include "twosided_compat/collectives/collective_forms.hpp"', "", "namespace rma::mpi {", ""]
+             '#include "twosided_compat/collectives/collective_forms.hpp"', "", "namespace librma::mpi {", ""]
     for name in operations:
         own = functions[name].parameters
         arguments = ", ".join(p.name for p in own)
@@ -366,14 +366,14 @@ def collective_forms(chapters):
         for form, call, further in forms:
             parameters = ", ".join([*(p.internal() for p in own), *further])
             lines += [wrapped(f"int {form.lower()}({parameters}) {{"), wrapped(f"  return {call}{fill});"), "}"]
-    return "\n".join(lines) + "\n\n}  // namespace rma::mpi\n"
+    return "\n".join(lines) + "\n\n}  // namespace librma::mpi\n"
 
 
 def forwarders(chapters):
     """The functions of the FORWARDERS."""
     lines = ["// Functions that only call one other function, by generate.py.", ""]
     lines += [f'#include "twosided_compat/{header}.hpp"' for header in FORWARDED]
-    lines += ["", "namespace rma::mpi {", ""]
+    lines += ["", "namespace librma::mpi {", ""]
     for function in (function for _, _, members in chapters for function in members):
         templates = [template for family, template in FORWARDERS if re.fullmatch(family, function.name)]
         if not templates:
@@ -388,7 +388,7 @@ def forwarders(chapters):
         parameters = ", ".join(p.internal(name) for p, name in zip(function.parameters, used))
         lines += [wrapped(f"{function.result} {function.internal_name()}({parameters}) {{"),
                   wrapped(f"  return {call};"), "}"]
-    return "\n".join(lines) + "\n\n}  // namespace rma::mpi\n"
+    return "\n".join(lines) + "\n\n}  // namespace librma::mpi\n"
 
 
 def write(path, text):

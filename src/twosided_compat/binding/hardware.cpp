@@ -4,7 +4,7 @@
 #include "twosided_compat/objects/errors.hpp"
 #include "twosided_compat/objects/info.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 // The keys are the resources by which MPI_Comm_split_type can split. The value says whether the process is
 // bound to one resource of the kind: it always runs on one host.
@@ -15,4 +15,4 @@ int get_hw_resource_info(MPI_Info* made) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

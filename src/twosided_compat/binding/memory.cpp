@@ -6,7 +6,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/errors.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 // The memory comes from the heap that other ranks reach, so that messages and windows in it need no
 // registration.
@@ -38,4 +38,4 @@ MPI_Aint aint_diff(MPI_Aint addr1, MPI_Aint addr2) {
   return static_cast<MPI_Aint>(static_cast<std::uintptr_t>(addr1) - static_cast<std::uintptr_t>(addr2));
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

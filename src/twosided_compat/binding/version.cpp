@@ -12,7 +12,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/errors.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 double seconds(const timespec& time) {
@@ -61,4 +61,4 @@ double wtick() {
 // Profilers take this call over; the library itself has nothing to switch.
 int pcontrol(const int /*level*/) { return MPI_SUCCESS; }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

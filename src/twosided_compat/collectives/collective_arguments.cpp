@@ -1,14 +1,14 @@
 #include "twosided_compat/collectives/collective_arguments.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 namespace {
 
 /// Finds the distance of the elements of a type in a buffer. MPI_ERR_TYPE.
 int find_extent(MPI_Datatype type, MPI_Count& extent) {
-  Datatype* object = nullptr;
-  RMA_TRY(find_datatype(type, object));
+  RMA_TRY_ASSIGN(object, find_datatype(type));
   extent = object->bounds().extent;
   return MPI_SUCCESS;
 }
@@ -90,4 +90,4 @@ void Blocks::choose(const Blocks& others, const std::vector<int>& members) {
   for (const int member : members) blocks_.push_back(others.of(member));
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -12,7 +12,7 @@
 
 // The arguments of collective calls, and their checks.
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 [[nodiscard]] inline bool in_place(const void* address) { return address == MPI_IN_PLACE; }
 
@@ -82,4 +82,4 @@ class Blocks {
   MPI_Count distance_ = 0;
 };
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -7,7 +7,7 @@
 #include "twosided_compat/objects/library_failure.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 CollectiveCall::~CollectiveCall() {
   if (persistent_ != nullptr) static_cast<void>(rma_persistent_free(&persistent_));
@@ -52,7 +52,7 @@ int CollectiveCall::restart(rma_request_t* request) const {
 }
 
 int CollectiveCall::find(rma_collective_kind_t kind, const char* name, MPI_Comm comm) {
-  RMA_TRY(find_communicator(comm, comm_));
+  RMA_TRY(find_communicator(comm).store(comm_));
   collective_.kind = kind;
   collective_.name = name;
   if (comm_->is_inter()) {
@@ -319,4 +319,4 @@ int CollectiveCall::alltoallw(const void* out, Counts out_counts, Displacements 
   return find_alltoall(from, to, out, true);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

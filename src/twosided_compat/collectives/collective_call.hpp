@@ -11,7 +11,7 @@
 #include "twosided_compat/operators/operators.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 class Neighborhood;
 
@@ -152,4 +152,4 @@ class CollectiveCall final : public CollectiveOperation {
   rma_persistent_t persistent_ = nullptr;
 };
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

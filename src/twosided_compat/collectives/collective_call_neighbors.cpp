@@ -4,7 +4,7 @@
 #include "twosided_compat/topologies/neighborhood.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 int CollectiveCall::find_neighbors(const char* name, MPI_Comm comm, const Neighborhood*& all) {
   collective_.name = name;
@@ -113,4 +113,4 @@ int CollectiveCall::neighbor_alltoallw(const void* out, Counts out_counts, Displ
       });
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -3,7 +3,7 @@
 #include "twosided_compat/collectives/collective_call.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                                    MPI_Count result_count) {
@@ -18,7 +18,7 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
   Datatype* object = nullptr;
   void* source = stays ? in : const_cast<void*>(out);
   RMA_TRY(find_buffer(source, count, type, mine));
-  RMA_TRY(find_datatype(type, object));
+  RMA_TRY(find_datatype(type).store(object));
   RMA_TRY(Reduction::find(op, type, reduction_));
   const auto extent = static_cast<std::size_t>(object->bounds().extent);
   if (gets_result) {
@@ -145,7 +145,7 @@ int CollectiveCall::reduce_scatter_block(const void* out, void* in, MPI_Count co
 
 int CollectiveCall::scan(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                          MPI_Comm comm) {
-  RMA_TRY(find_intracommunicator(comm, comm_));
+  RMA_TRY(find_intracommunicator(comm).store(comm_));
   collective_.kind = RMA_COLLECTIVE_SCAN;
   collective_.name = "MPI_Scan";
   return find_reduction(out, in, count, type, op, count);
@@ -153,10 +153,10 @@ int CollectiveCall::scan(const void* out, void* in, MPI_Count count, MPI_Datatyp
 
 int CollectiveCall::exscan(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                            MPI_Comm comm) {
-  RMA_TRY(find_intracommunicator(comm, comm_));
+  RMA_TRY(find_intracommunicator(comm).store(comm_));
   collective_.kind = RMA_COLLECTIVE_EXSCAN;
   collective_.name = "MPI_Exscan";
   return find_reduction(out, in, count, type, op, count);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -12,7 +12,7 @@
 // The three forms of a collective call. `fill` checks the arguments of the program and fills the call in with
 // them: it calls the function of CollectiveCall that has the operation's name.
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Executes a blocking call.
 template <typename Fill>
@@ -55,4 +55,4 @@ template <typename Fill>
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -6,11 +6,11 @@
 #include "twosided_compat/topologies/neighborhood.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// One block of a buffer, as MPI's own calls take it.
-struct Block {
+struct NeighborBlock {
   void* data = nullptr;
   MPI_Count count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -34,12 +34,12 @@ int exchange_blocks(Communicator& comm, const Neighborhood& all, const Out& out,
   int code = MPI_SUCCESS;
   std::size_t next = 0;
   for (std::size_t i = 0; i < all.sources.size() && code == MPI_SUCCESS; ++i) {
-    const Block block = in(i);
+    const NeighborBlock block = in(i);
     code = irecv(block.data, block.count, block.type, all.sources[i], all.receive_tag(static_cast<int>(i)),
                  carrier, &requests[next++]);
   }
   for (std::size_t i = 0; i < all.destinations.size() && code == MPI_SUCCESS; ++i) {
-    const Block block = out(i);
+    const NeighborBlock block = out(i);
     code = isend(block.data, block.count, block.type, all.destinations[i], all.send_tag(static_cast<int>(i)),
                  carrier, &requests[next++]);
   }
@@ -61,10 +61,10 @@ int neighbor_allgather(const void* out, MPI_Count out_count, MPI_Datatype out_ty
   return exchange_blocks(
       *comm, *all,
       [&](std::size_t) {
-        return Block{const_cast<void*>(out), out_count, out_type};
+        return NeighborBlock{const_cast<void*>(out), out_count, out_type};
       },
       [&](std::size_t i) {
-        return Block{element(in, static_cast<MPI_Count>(i) * in_count, in_type), in_count, in_type};
+        return NeighborBlock{element(in, static_cast<MPI_Count>(i) * in_count, in_type), in_count, in_type};
       });
 }
 
@@ -78,10 +78,10 @@ int neighbor_allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_t
   return exchange_blocks(
       *comm, *all,
       [&](std::size_t) {
-        return Block{const_cast<void*>(out), out_count, out_type};
+        return NeighborBlock{const_cast<void*>(out), out_count, out_type};
       },
       [&](std::size_t i) {
-        return Block{element(in, places[i], in_type), in_counts[i], in_type};
+        return NeighborBlock{element(in, places[i], in_type), in_counts[i], in_type};
       });
 }
 
@@ -93,10 +93,11 @@ int neighbor_alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_typ
   return exchange_blocks(
       *comm, *all,
       [&](std::size_t i) {
-        return Block{element(out, static_cast<MPI_Count>(i) * out_count, out_type), out_count, out_type};
+        return NeighborBlock{element(out, static_cast<MPI_Count>(i) * out_count, out_type), out_count,
+                             out_type};
       },
       [&](std::size_t i) {
-        return Block{element(in, static_cast<MPI_Count>(i) * in_count, in_type), in_count, in_type};
+        return NeighborBlock{element(in, static_cast<MPI_Count>(i) * in_count, in_type), in_count, in_type};
       });
 }
 
@@ -113,10 +114,10 @@ int neighbor_alltoallv(const void* out, Counts out_counts, Displacements out_pla
   return exchange_blocks(
       *comm, *all,
       [&](std::size_t i) {
-        return Block{element(out, out_places[i], out_type), out_counts[i], out_type};
+        return NeighborBlock{element(out, out_places[i], out_type), out_counts[i], out_type};
       },
       [&](std::size_t i) {
-        return Block{element(in, in_places[i], in_type), in_counts[i], in_type};
+        return NeighborBlock{element(in, in_places[i], in_type), in_counts[i], in_type};
       });
 }
 
@@ -142,13 +143,13 @@ int neighbor_alltoallw(const void* out, Counts out_counts, const MPI_Aint out_pl
   return exchange_blocks(
       *comm, *all,
       [&](std::size_t i) {
-        return Block{static_cast<std::byte*>(const_cast<void*>(out)) + out_places[i], out_counts[i],
-                     type_of(out_counts[i], out_types[i])};
+        return NeighborBlock{static_cast<std::byte*>(const_cast<void*>(out)) + out_places[i], out_counts[i],
+                             type_of(out_counts[i], out_types[i])};
       },
       [&](std::size_t i) {
-        return Block{static_cast<std::byte*>(in) + in_places[i], in_counts[i],
-                     type_of(in_counts[i], in_types[i])};
+        return NeighborBlock{static_cast<std::byte*>(in) + in_places[i], in_counts[i],
+                             type_of(in_counts[i], in_types[i])};
       });
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -8,7 +8,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/collectives/collective_forms.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Takes the general way. The next call on the communicator then knows whether there is a short one.
@@ -59,4 +59,4 @@ int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype 
   });
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

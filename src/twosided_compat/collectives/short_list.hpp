@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// A list that is short in most calls: up to kFew elements need no memory of their own. So a collective call
 /// of few ranks or neighbours allocates none. The room for them is not cleared, so a call without a list pays
@@ -58,4 +58,4 @@ class ShortList {
   std::size_t size_ = 0;
 };
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -1,9 +1,10 @@
 #include "twosided_compat/collectives/staged_buffers.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 #include <algorithm>
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 StagedBuffers::~StagedBuffers() {
   for (Datatype* const type : types_) type->remove_reference();
@@ -94,8 +95,7 @@ int StagedBuffers::stage_whole_result(void* address, MPI_Count first, MPI_Count 
 
 int StagedBuffers::stage_elements(void*& address, MPI_Count count, MPI_Datatype type, bool result) {
   if (dense_size(type) != 0) return MPI_SUCCESS;
-  Datatype* object = nullptr;
-  RMA_TRY(find_datatype(type, object));
+  RMA_TRY_ASSIGN(object, find_datatype(type));
   const Bounds& bounds = object->bounds();
   Buffer original;
   RMA_TRY(find_buffer(address, count, type, original));
@@ -110,13 +110,13 @@ int StagedBuffers::stage_elements(void*& address, MPI_Count count, MPI_Datatype 
 }
 
 void StagedBuffers::load() const {
-  for (const Staged& one : staged_) copy_data(one.original, one.copy);
+  for (const Staged& staged : staged_) copy_data(staged.original, staged.copy);
 }
 
 void StagedBuffers::store() const {
-  for (const Staged& one : staged_) {
-    if (one.result) copy_data(one.copy, one.original);
+  for (const Staged& staged : staged_) {
+    if (staged.result) copy_data(staged.copy, staged.original);
   }
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

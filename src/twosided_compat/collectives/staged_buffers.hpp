@@ -7,7 +7,7 @@
 #include "twosided_compat/collectives/collective_arguments.hpp"
 #include "twosided_compat/datatypes/buffer.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Copies of a collective call's buffers, for those that rma/collectives.h cannot use where they lie, because
 /// their data are not contiguous. The copies exist as long as this, and keep the datatypes that they need.
@@ -75,4 +75,4 @@ class StagedBuffers {
   std::vector<Datatype*> types_;
 };
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

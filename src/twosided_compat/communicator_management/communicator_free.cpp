@@ -6,7 +6,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 int comm_free(MPI_Comm* handle) {
   RMA_TRY_ASSIGN(comm, find_communicator(*handle));
@@ -20,4 +20,4 @@ int comm_free(MPI_Comm* handle) {
 
 int comm_disconnect(MPI_Comm* handle) { return comm_free(handle); }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

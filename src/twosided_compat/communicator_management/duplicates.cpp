@@ -15,7 +15,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Makes a copy of `original` that has the attributes which their copy functions give it. `handle` is that of
@@ -135,4 +135,4 @@ int comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made, MPI_Reques
   return comm_idup(comm, made, request);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -16,7 +16,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 int check_text(const char* text) {
@@ -106,4 +106,4 @@ int intercomm_create_from_groups(MPI_Group local_handle, int local_leader, MPI_G
                           leaders != nullptr ? leaders->handle<MPI_Comm>() : MPI_COMM_NULL, other, 0, made);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

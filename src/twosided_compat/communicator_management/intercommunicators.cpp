@@ -12,7 +12,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Describes a group to the leader of the other one, and then to the members of the leader's own group.
@@ -169,4 +169,4 @@ int split_intercommunicator(const Communicator& inter, Choice own, MPI_Comm* mad
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

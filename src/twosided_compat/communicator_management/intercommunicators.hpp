@@ -6,7 +6,7 @@
 #include "twosided_compat/communicators/collective_transfers.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The colour and key of a process in MPI_Comm_split, as the processes tell them to each other.
 struct Choice {
@@ -25,4 +25,4 @@ struct Choice {
 /// A colour that only one group has makes no communicator.
 [[nodiscard]] int split_intercommunicator(const Communicator& inter, Choice own, MPI_Comm* made);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

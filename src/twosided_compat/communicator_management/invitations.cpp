@@ -17,7 +17,7 @@
 #include "twosided_compat/objects/polled_wait.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// An invitation as it travels: a context, and the bytes that say to which communicator.
@@ -63,8 +63,9 @@ int invite(const Members& members, int tag, const std::vector<std::byte>& purpos
 std::optional<std::uint32_t> claim(int leader, const std::vector<std::byte>& purpose) {
   Unclaimed& list = unclaimed();
   const std::lock_guard guard(list.lock);
-  const auto found = std::ranges::find_if(
-      list.all, [&](const Invitation& one) { return one.leader == leader && one.purpose == purpose; });
+  const auto found = std::ranges::find_if(list.all, [&](const Invitation& invitation) {
+    return invitation.leader == leader && invitation.purpose == purpose;
+  });
   if (found == list.all.end()) return std::nullopt;
   const std::uint32_t context = found->context;
   list.all.erase(found);
@@ -84,12 +85,12 @@ int take_in(int leader, int tag, bool& found) {
   if (probed != MPI_SUCCESS || !found) return probed;
   std::vector<std::byte> bytes(info.bytes);
   RMA_TRY(checked(rma_mrecv(bytes.data(), bytes.size(), &message, nullptr)));
-  Invitation one;
-  one.leader = leader;
-  if (bytes.size() < sizeof one.context) return failure(MPI_ERR_INTERN, "an invitation is too short");
-  std::memcpy(&one.context, bytes.data(), sizeof one.context);
-  one.purpose.assign(bytes.begin() + sizeof one.context, bytes.end());
-  list.all.push_back(std::move(one));
+  Invitation invitation;
+  invitation.leader = leader;
+  if (bytes.size() < sizeof invitation.context) return failure(MPI_ERR_INTERN, "an invitation is too short");
+  std::memcpy(&invitation.context, bytes.data(), sizeof invitation.context);
+  invitation.purpose.assign(bytes.begin() + sizeof invitation.context, bytes.end());
+  list.all.push_back(std::move(invitation));
   return MPI_SUCCESS;
 }
 
@@ -118,4 +119,4 @@ int agree_by_invitation(const Members& members, const std::string& text, std::ui
   }
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

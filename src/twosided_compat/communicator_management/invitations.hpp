@@ -5,7 +5,7 @@
 
 #include "twosided_compat/communicators/communicator.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Agrees on the context of a communicator that a group makes without a parent. All members call it with the
 /// same text. Calls of several threads, whose texts differ, do not disturb each other.
@@ -16,4 +16,4 @@ namespace rma::mpi {
 [[nodiscard]] int agree_by_invitation(const Members& members, const std::string& text,
                                       std::uint32_t& context);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -15,7 +15,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 int split(const Communicator& parent, Choice own, MPI_Comm* made) {
@@ -137,4 +137,4 @@ int comm_create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm
   return make_communicator(*comm, ranks, Traffic::kCreation, tag, made);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

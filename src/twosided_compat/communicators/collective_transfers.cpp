@@ -9,7 +9,7 @@
 #include "twosided_compat/objects/library_failure.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 int CollectiveTransfers::send(const Buffer& data, int to) {
   return checked(send_and_wait(Mode::kStandard, data, peer(to)));
@@ -23,7 +23,7 @@ int CollectiveTransfers::exchange(const Buffer& out, int to, const Buffer& in, i
   rma_request_t request = RMA_REQUEST_NULL;
   rma_message_info_t info = {};
   PackMemory memory;
-  const Peer source = peer(from);
+  const MessagePeer source = peer(from);
   const rma_status_t started = in.is_contiguous() ? rma_recv_nb(in.data, in.bytes, source.rank, source.tag,
                                                                 source.context, &info, &request)
                                                   : receive_noncontiguous(in, source, &info, memory, request);
@@ -67,4 +67,4 @@ int CollectiveTransfers::broadcast(const Buffer& data, int root) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -7,7 +7,7 @@
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/datatypes/noncontiguous.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The tags of the messages of collective calls, in their communicator's collective context. All members make
 /// their collective calls in the same order, so messages of one kind cannot be taken for those of the next
@@ -64,7 +64,7 @@ class CollectiveTransfers {
   [[nodiscard]] static Buffer contiguous(const void* data, std::size_t bytes) {
     return {.data = static_cast<std::byte*>(const_cast<void*>(data)), .bytes = bytes};
   }
-  [[nodiscard]] Peer peer(int rank) const {
+  [[nodiscard]] MessagePeer peer(int rank) const {
     return {.rank = comm_.world_rank(rank), .tag = tag_, .context = context_};
   }
 
@@ -73,4 +73,4 @@ class CollectiveTransfers {
   const int tag_;
 };
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -15,8 +15,9 @@
 #include "twosided_compat/communicators/collective_transfers.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// The contexts of the numbers that rma_contexts_draw() draws begin here.
@@ -196,19 +197,15 @@ bool decides(const Communicator& inter) {
 }
 
 int comm_size(MPI_Comm handle, int* size) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
-  if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   *size = comm->size();
   return MPI_SUCCESS;
 }
 
 int comm_rank(MPI_Comm handle, int* rank) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
-  if (rank == nullptr) return failure(MPI_ERR_ARG, "rank is null");
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   *rank = comm->rank();
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -24,7 +24,7 @@
 #include "twosided_compat/objects/places.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 struct Topology;
 
@@ -179,9 +179,6 @@ class Group : public Object {
 [[nodiscard]] inline Found<Communicator> find_communicator(MPI_Comm handle) {
   return find_or_fail<Communicator>(handle, MPI_ERR_COMM, "the communicator is null or was freed");
 }
-[[nodiscard]] inline int find_communicator(MPI_Comm handle, Communicator*& comm) {
-  return find_communicator(handle).store(comm);
-}
 
 /// Returns the result of calls on carriers of `comm`. A failure of theirs is one of `comm`.
 [[nodiscard]] inline int carried(Communicator& comm, int code) {
@@ -195,9 +192,6 @@ class Group : public Object {
     return failure(MPI_ERR_COMM, "the communicator is an intercommunicator");
   return comm;
 }
-[[nodiscard]] inline int find_intracommunicator(MPI_Comm handle, Communicator*& comm) {
-  return find_intracommunicator(handle).store(comm);
-}
 
 /// Returns whether the local group decides what both groups of an intercommunicator have to agree on. Exactly
 /// one of the two groups does.
@@ -206,9 +200,6 @@ class Group : public Object {
 /// Finds the group of a handle. MPI_ERR_GROUP.
 [[nodiscard]] inline Found<const Group> find_group(MPI_Group handle) {
   return find_or_fail<const Group>(handle, MPI_ERR_GROUP, "the group is null or was freed");
-}
-[[nodiscard]] inline int find_group(MPI_Group handle, const Group*& group) {
-  return find_group(handle).store(group);
 }
 
 /// Makes the communicator of the members with these ranks in `parent`, in their order. Every one of them
@@ -229,4 +220,4 @@ void end_predefined_communicators();
 /// Returns the failure of a call whose new_context() was 0.
 [[nodiscard, gnu::cold]] int no_context();
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

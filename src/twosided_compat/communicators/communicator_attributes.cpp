@@ -6,9 +6,9 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/objects/error_codes.hpp"
-#include "util/try.hpp"
+#include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Returns the value of a predefined attribute, or null if `keyval` names no predefined attribute. The values
@@ -50,8 +50,7 @@ int* predefined_attribute(int keyval) {
 }  // namespace
 
 int comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   if (value == nullptr || flag == nullptr) return failure(MPI_ERR_ARG, "attribute_val or flag is null");
   if (int* const predefined = predefined_attribute(keyval); predefined != nullptr) {
     *static_cast<void**>(value) = predefined;
@@ -61,4 +60,4 @@ int comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
   return comm->attributes.get(keyval, value, flag);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

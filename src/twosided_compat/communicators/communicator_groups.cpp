@@ -5,8 +5,9 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Compares two groups: MPI_CONGRUENT if the members are the same in the same order.
@@ -15,53 +16,43 @@ int compare(const Members& one, const Members& other) {
   return one.has_same(other) ? MPI_SIMILAR : MPI_UNEQUAL;
 }
 
-int find_intercommunicator(MPI_Comm handle, Communicator*& comm) {
-  RMA_TRY(find_communicator(handle, comm));
+Found<Communicator> find_intercommunicator(MPI_Comm handle) {
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   if (!comm->is_inter()) return failure(MPI_ERR_COMM, "the communicator is no intercommunicator");
-  return MPI_SUCCESS;
+  return comm;
 }
 
 }  // namespace
 
 int comm_group(MPI_Comm handle, MPI_Group* made) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "group is null");
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   *made = (new Group(comm->members(), comm->session()))->handle<MPI_Group>();
   return MPI_SUCCESS;
 }
 
 int comm_remote_group(MPI_Comm handle, MPI_Group* made) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_intercommunicator(handle, comm));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "group is null");
+  RMA_TRY_ASSIGN(comm, find_intercommunicator(handle));
   *made = (new Group(comm->remote(), comm->session()))->handle<MPI_Group>();
   return MPI_SUCCESS;
 }
 
 int comm_remote_size(MPI_Comm handle, int* size) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_intercommunicator(handle, comm));
-  if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
+  RMA_TRY_ASSIGN(comm, find_intercommunicator(handle));
   *size = comm->remote()->size();
   return MPI_SUCCESS;
 }
 
 int comm_test_inter(MPI_Comm handle, int* flag) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
-  if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   *flag = comm->is_inter() ? 1 : 0;
   return MPI_SUCCESS;
 }
 
 // The groups of two intercommunicators compare pairwise, and the weaker result counts.
 int comm_compare(MPI_Comm first, MPI_Comm second, int* result) {
-  Communicator* one = nullptr;
   Communicator* other = nullptr;
-  RMA_TRY(find_communicator(first, one));
-  RMA_TRY(find_communicator(second, other));
-  if (result == nullptr) return failure(MPI_ERR_ARG, "result is null");
+  RMA_TRY_ASSIGN(one, find_communicator(first));
+  RMA_TRY(find_communicator(second).store(other));
   static_assert(MPI_CONGRUENT < MPI_SIMILAR && MPI_SIMILAR < MPI_UNEQUAL);
   if (one == other) {
     *result = MPI_IDENT;
@@ -76,9 +67,8 @@ int comm_compare(MPI_Comm first, MPI_Comm second, int* result) {
 
 // No process of this library was spawned by others.
 int comm_get_parent(MPI_Comm* parent) {
-  if (parent == nullptr) return failure(MPI_ERR_ARG, "parent is null");
   *parent = MPI_COMM_NULL;
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

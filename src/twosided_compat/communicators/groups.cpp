@@ -13,19 +13,19 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 namespace {
 
 int find_groups(MPI_Group first, MPI_Group second, const Group*& one, const Group*& other) {
-  RMA_TRY(find_group(first, one));
-  return find_group(second, other);
+  RMA_TRY(find_group(first).store(one));
+  return find_group(second).store(other);
 }
 
 /// `session`: that of the groups from which this one is made.
 int make_group(std::vector<int> world, std::uint64_t session, MPI_Group* made) {
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
   if (world.empty()) {
     *made = MPI_GROUP_EMPTY;
   } else {
@@ -59,9 +59,8 @@ int choose(const Members& members, std::span<const int> ranks, std::vector<bool>
 }
 
 int include(MPI_Group handle, std::span<const int> ranks, MPI_Group* made) {
-  const Group* group = nullptr;
   std::vector<bool> chosen;
-  RMA_TRY(find_group(handle, group));
+  RMA_TRY_ASSIGN(group, find_group(handle));
   // Few ranks of a large group take few steps if they ascend: they differ then.
   const bool ascend = std::ranges::adjacent_find(ranks, std::ranges::greater_equal()) == ranks.end();
   const bool exist = ranks.empty() || (ranks.front() >= 0 && ranks.back() < group->members->size());
@@ -74,9 +73,8 @@ int include(MPI_Group handle, std::span<const int> ranks, MPI_Group* made) {
 }
 
 int exclude(MPI_Group handle, std::span<const int> ranks, MPI_Group* made) {
-  const Group* group = nullptr;
   std::vector<bool> chosen;
-  RMA_TRY(find_group(handle, group));
+  RMA_TRY_ASSIGN(group, find_group(handle));
   RMA_TRY(choose(*group->members, ranks, chosen));
   std::vector<int> world;
   for (int rank = 0; rank < group->members->size(); ++rank) {
@@ -113,38 +111,34 @@ int expand(int n, const int ranges[][3], int limit, std::vector<int>& ranks) {
 
 /// Makes the group of those processes of `first` that are in `second`, or of those that are not.
 int make_selection(MPI_Group first, MPI_Group second, bool in_second, MPI_Group* made) {
-  const Group* one = nullptr;
+  const Group* group = nullptr;
   const Group* other = nullptr;
-  RMA_TRY(find_groups(first, second, one, other));
+  RMA_TRY(find_groups(first, second, group, other));
   std::vector<int> world;
-  std::ranges::copy_if(one->members->world_ranks(), std::back_inserter(world), [&](int rank) {
+  std::ranges::copy_if(group->members->world_ranks(), std::back_inserter(world), [&](int rank) {
     return (other->members->rank_of(rank) != MPI_UNDEFINED) == in_second;
   });
-  return make_group(std::move(world), session_of(*one, *other), made);
+  return make_group(std::move(world), session_of(*group, *other), made);
 }
 
 }  // namespace
 
 int group_size(MPI_Group handle, int* size) {
-  const Group* group = nullptr;
-  RMA_TRY(find_group(handle, group));
-  if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
+  RMA_TRY_ASSIGN(group, find_group(handle));
   *size = group->members->size();
   return MPI_SUCCESS;
 }
 
 int group_rank(MPI_Group handle, int* rank) {
-  const Group* group = nullptr;
-  RMA_TRY(find_group(handle, group));
-  if (rank == nullptr) return failure(MPI_ERR_ARG, "rank is null");
+  RMA_TRY_ASSIGN(group, find_group(handle));
   *rank = group->members->rank_of(rma_rank());
   return MPI_SUCCESS;
 }
 
 int group_translate_ranks(MPI_Group from, int n, const int ranks[], MPI_Group into, int translated[]) {
-  const Group* one = nullptr;
+  const Group* group = nullptr;
   const Group* other = nullptr;
-  RMA_TRY(find_groups(from, into, one, other));
+  RMA_TRY(find_groups(from, into, group, other));
   RMA_TRY(check_list(n, ranks));
   RMA_TRY(check_list(n, translated));
   for (int i = 0; i < n; ++i) {
@@ -152,33 +146,32 @@ int group_translate_ranks(MPI_Group from, int n, const int ranks[], MPI_Group in
       translated[i] = MPI_PROC_NULL;
       continue;
     }
-    if (ranks[i] < 0 || ranks[i] >= one->members->size()) return bad_group_rank(ranks[i], *one->members);
-    translated[i] = other->members->rank_of(one->members->world_rank(ranks[i]));
+    if (ranks[i] < 0 || ranks[i] >= group->members->size()) return bad_group_rank(ranks[i], *group->members);
+    translated[i] = other->members->rank_of(group->members->world_rank(ranks[i]));
   }
   return MPI_SUCCESS;
 }
 
 int group_compare(MPI_Group first, MPI_Group second, int* result) {
-  const Group* one = nullptr;
+  const Group* group = nullptr;
   const Group* other = nullptr;
-  RMA_TRY(find_groups(first, second, one, other));
-  if (result == nullptr) return failure(MPI_ERR_ARG, "result is null");
-  if (*one->members == *other->members) {
+  RMA_TRY(find_groups(first, second, group, other));
+  if (*group->members == *other->members) {
     *result = MPI_IDENT;
   } else {
-    *result = one->members->has_same(*other->members) ? MPI_SIMILAR : MPI_UNEQUAL;
+    *result = group->members->has_same(*other->members) ? MPI_SIMILAR : MPI_UNEQUAL;
   }
   return MPI_SUCCESS;
 }
 
 int group_union(MPI_Group first, MPI_Group second, MPI_Group* made) {
-  const Group* one = nullptr;
+  const Group* group = nullptr;
   const Group* other = nullptr;
-  RMA_TRY(find_groups(first, second, one, other));
-  std::vector<int> world = one->members->list();
+  RMA_TRY(find_groups(first, second, group, other));
+  std::vector<int> world = group->members->list();
   std::ranges::copy_if(other->members->world_ranks(), std::back_inserter(world),
-                       [&](int rank) { return one->members->rank_of(rank) == MPI_UNDEFINED; });
-  return make_group(std::move(world), session_of(*one, *other), made);
+                       [&](int rank) { return group->members->rank_of(rank) == MPI_UNDEFINED; });
+  return make_group(std::move(world), session_of(*group, *other), made);
 }
 
 int group_intersection(MPI_Group first, MPI_Group second, MPI_Group* made) {
@@ -190,43 +183,35 @@ int group_difference(MPI_Group first, MPI_Group second, MPI_Group* made) {
 }
 
 int group_incl(MPI_Group group, int n, const int ranks[], MPI_Group* made) {
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
   RMA_TRY(check_list(n, ranks));
   return include(group, {ranks, static_cast<std::size_t>(n)}, made);
 }
 
 int group_excl(MPI_Group group, int n, const int ranks[], MPI_Group* made) {
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
   RMA_TRY(check_list(n, ranks));
   return exclude(group, {ranks, static_cast<std::size_t>(n)}, made);
 }
 
 int group_range_incl(MPI_Group handle, int n, int ranges[][3], MPI_Group* made) {
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
-  const Group* group = nullptr;
   std::vector<int> ranks;
-  RMA_TRY(find_group(handle, group));
+  RMA_TRY_ASSIGN(group, find_group(handle));
   RMA_TRY(expand(n, ranges, group->members->size(), ranks));
   return include(handle, ranks, made);
 }
 
 int group_range_excl(MPI_Group handle, int n, int ranges[][3], MPI_Group* made) {
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
-  const Group* group = nullptr;
   std::vector<int> ranks;
-  RMA_TRY(find_group(handle, group));
+  RMA_TRY_ASSIGN(group, find_group(handle));
   RMA_TRY(expand(n, ranges, group->members->size(), ranks));
   return exclude(handle, ranks, made);
 }
 
 int group_free(MPI_Group* handle) {
-  if (handle == nullptr) return failure(MPI_ERR_ARG, "group is null");
-  const Group* group = nullptr;
-  RMA_TRY(find_group(*handle, group));
+  RMA_TRY_ASSIGN(group, find_group(*handle));
   // MPI_GROUP_EMPTY may be the result of the calls above, so a program may free it like any other.
   if (!group->is_predefined()) delete group;
   *handle = MPI_GROUP_NULL;
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

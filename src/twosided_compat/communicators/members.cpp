@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 Members::Members(std::vector<int> world, int world_size)
     : world_(std::move(world)), world_size_(world_size), first_(size() != 0 ? world_rank(0) : 0) {
@@ -23,4 +23,4 @@ bool Members::has_same(const Members& other) const {
          std::ranges::all_of(world_ranks(), [&](int rank) { return other.rank_of(rank) != MPI_UNDEFINED; });
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

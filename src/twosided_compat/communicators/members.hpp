@@ -6,7 +6,7 @@
 #include "mpi.h"
 #include "util/rank_map.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The members of a communicator or group: world ranks, in the order of their ranks there. It never changes.
 /// The members take no memory if the RankMap of them takes none. All others have a table for each direction.
@@ -56,4 +56,4 @@ class Members {
   std::vector<int> ranks_;  ///< of a table: by world rank, from `first_` to the highest
 };
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -13,7 +13,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 int check_array(int dimensions, const Counts& sizes, int order) {
@@ -171,4 +171,4 @@ int type_create_darray(int size, int rank, int dimensions, Counts sizes, const i
   return make_datatype(part.layout(), std::move(contents), newtype);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

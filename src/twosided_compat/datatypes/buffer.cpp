@@ -7,7 +7,7 @@
 #include "twosided_compat/objects/errors.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Copies a part of a buffer. Most parts of derived types are single numbers, for which a call of memcpy
@@ -80,4 +80,4 @@ void copy_data(const Buffer& from, const Buffer& to) {
   unpack(packed.get(), bytes, to);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

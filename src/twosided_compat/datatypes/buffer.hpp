@@ -6,7 +6,7 @@
 
 #include "twosided_compat/datatypes/datatypes.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// A buffer of the program: contiguous memory, or elements of a datatype.
 struct Buffer {
@@ -62,4 +62,4 @@ void Buffer::visit(std::size_t most, const Visit& visit) const {
                             });
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

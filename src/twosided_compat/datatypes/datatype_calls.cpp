@@ -12,7 +12,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// The predefined types of a class that MPI_Type_match_size knows, with one type for each size.
@@ -140,4 +140,4 @@ int type_get_attr(MPI_Datatype handle, int keyval, void* value, int* flag) {
   return type->attributes.get(keyval, value, flag);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

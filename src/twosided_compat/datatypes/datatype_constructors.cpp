@@ -10,7 +10,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 int make_datatype(TypeLayout layout, TypeContents contents, MPI_Datatype* newtype) {
   if (layout.overflows()) {
@@ -215,4 +215,4 @@ int type_dup(MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 Datatype::Datatype(const PredefinedType& type)
     : Counted(Kind::kDatatype, type.handle),
@@ -58,4 +58,4 @@ void open_predefined_types() {
   static_cast<void>(kMade);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

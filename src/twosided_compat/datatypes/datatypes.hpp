@@ -14,7 +14,7 @@
 #include "twosided_compat/objects/found.hpp"
 #include "twosided_compat/objects/object.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// A datatype. It never changes, except for its name, its attributes and MPI_Type_commit. An operation that
 /// uses a type of the program after its call has returned holds a reference, and so does a type that was made
@@ -77,9 +77,6 @@ class Datatype : public Counted<Datatype> {
 [[nodiscard]] inline Found<Datatype> find_datatype(MPI_Datatype handle) {
   return find_or_fail<Datatype>(handle, MPI_ERR_TYPE, "the handle is null, was freed, or is no datatype");
 }
-[[nodiscard]] inline int find_datatype(MPI_Datatype handle, Datatype*& type) {
-  return find_datatype(handle).store(type);
-}
 
 /// Makes a datatype. MPI_ERR_ARG if the numbers of its layout do not fit into an MPI_Count.
 [[nodiscard]] int make_datatype(TypeLayout layout, TypeContents contents, MPI_Datatype* newtype);
@@ -96,4 +93,4 @@ class Datatype : public Counted<Datatype> {
 /// Makes the predefined datatypes, once.
 void open_predefined_types();
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

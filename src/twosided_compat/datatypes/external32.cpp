@@ -14,7 +14,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Returns the size of an element in external32. A few types of C are shorter or longer there than here.
@@ -196,4 +196,4 @@ int pack_external_size(const char* datarep, MPI_Count incount, MPI_Datatype data
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

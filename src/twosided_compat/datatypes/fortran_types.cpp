@@ -14,7 +14,7 @@
 #include "twosided_compat/objects/errors.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Gives the program the type that these arguments choose, which is the same as `base`. The same arguments
@@ -88,4 +88,4 @@ int type_create_f90_integer(int r, MPI_Datatype* newtype) {
   return choose(MPI_COMBINER_F90_INTEGER, {r}, found->type, newtype);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -10,7 +10,7 @@
 #include "rma/rma.h"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// The arguments of rma_send_strided.
@@ -82,7 +82,7 @@ void describe(const Buffer& buffer, PackMemory& memory, Described& described) {
 
 }  // namespace
 
-rma_status_t send_noncontiguous(Mode mode, const Buffer& buffer, const Peer& to, PackMemory& memory,
+rma_status_t send_noncontiguous(Mode mode, const Buffer& buffer, const MessagePeer& to, PackMemory& memory,
                                 rma_request_t& pending) {
   Described described;
   memory.reset();
@@ -93,7 +93,7 @@ rma_status_t send_noncontiguous(Mode mode, const Buffer& buffer, const Peer& to,
                        &pending);
 }
 
-rma_status_t receive_noncontiguous(const Buffer& buffer, const Peer& from, rma_message_info_t* info,
+rma_status_t receive_noncontiguous(const Buffer& buffer, const MessagePeer& from, rma_message_info_t* info,
                                    PackMemory& memory, rma_request_t& pending) {
   Described described;
   describe(buffer, memory, described);
@@ -112,14 +112,14 @@ void unpack_received(const Buffer& buffer, const rma_message_info_t& info, const
   if (memory != nullptr) unpack(memory.get(), std::min(info.bytes, buffer.bytes), buffer);
 }
 
-rma_status_t send_noncontiguous_and_wait(Mode mode, const Buffer& buffer, const Peer& to) {
+rma_status_t send_noncontiguous_and_wait(Mode mode, const Buffer& buffer, const MessagePeer& to) {
   PackMemory memory;
   rma_request_t pending = RMA_REQUEST_NULL;
   const rma_status_t started = send_noncontiguous(mode, buffer, to, memory, pending);
   return started == RMA_SUCCESS ? rma_wait(&pending) : started;
 }
 
-rma_status_t receive_noncontiguous_and_wait(const Buffer& buffer, const Peer& from,
+rma_status_t receive_noncontiguous_and_wait(const Buffer& buffer, const MessagePeer& from,
                                             rma_message_info_t* info) {
   PackMemory memory;
   rma_request_t pending = RMA_REQUEST_NULL;
@@ -131,4 +131,4 @@ rma_status_t receive_noncontiguous_and_wait(const Buffer& buffer, const Peer& fr
   return received;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -11,7 +11,7 @@
 // (rma/messages.h), without a packed copy. Only a layout whose list of contiguous parts would be long
 // (kMostPartsOfMessage) is packed, into memory of this library.
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The longest lists of contiguous parts that one call of librma gets. Each entry takes 40 bytes, here and in
 /// librma. A message has one list, and data in more parts are packed. A transfer of a window is divided among
@@ -23,7 +23,7 @@ inline constexpr std::size_t kMostPartsOfTransfer = std::size_t{1} << 14U;
 enum class Mode : std::uint8_t { kStandard, kSynchronous };
 
 /// Where a message goes or comes from, in librma's terms.
-struct Peer {
+struct MessagePeer {
   int rank;  ///< a world rank or RMA_ANY_SOURCE
   int tag;
   std::uint32_t context;
@@ -33,11 +33,11 @@ struct Peer {
 using PackMemory = std::unique_ptr<std::byte[]>;
 
 /// Starts a send. `memory` must live until `pending` has ended.
-[[nodiscard]] rma_status_t send_noncontiguous(Mode mode, const Buffer& buffer, const Peer& to,
+[[nodiscard]] rma_status_t send_noncontiguous(Mode mode, const Buffer& buffer, const MessagePeer& to,
                                               PackMemory& memory, rma_request_t& pending);
 /// Starts a receive. If it fills `memory`, the caller unpacks that when `pending` has ended, as
 /// unpack_received() does.
-[[nodiscard]] rma_status_t receive_noncontiguous(const Buffer& buffer, const Peer& from,
+[[nodiscard]] rma_status_t receive_noncontiguous(const Buffer& buffer, const MessagePeer& from,
                                                  rma_message_info_t* info, PackMemory& memory,
                                                  rma_request_t& pending);
 /// Does the same for a message that a matched probe has found, into a buffer of any kind. `*message` becomes
@@ -48,22 +48,23 @@ using PackMemory = std::unique_ptr<std::byte[]>;
 /// Moves the data of a receive that has ended to their places.
 void unpack_received(const Buffer& buffer, const rma_message_info_t& info, const PackMemory& memory);
 
-[[nodiscard]] rma_status_t send_noncontiguous_and_wait(Mode mode, const Buffer& buffer, const Peer& to);
-[[nodiscard]] rma_status_t receive_noncontiguous_and_wait(const Buffer& buffer, const Peer& from,
+[[nodiscard]] rma_status_t send_noncontiguous_and_wait(Mode mode, const Buffer& buffer,
+                                                       const MessagePeer& to);
+[[nodiscard]] rma_status_t receive_noncontiguous_and_wait(const Buffer& buffer, const MessagePeer& from,
                                                           rma_message_info_t* info);
 
 /// Send and receive a buffer of any kind, and wait.
-[[nodiscard]] inline rma_status_t send_and_wait(Mode mode, const Buffer& buffer, const Peer& to) {
+[[nodiscard]] inline rma_status_t send_and_wait(Mode mode, const Buffer& buffer, const MessagePeer& to) {
   if (!buffer.is_contiguous()) [[unlikely]]
     return send_noncontiguous_and_wait(mode, buffer, to);
   const auto send = mode == Mode::kSynchronous ? rma_ssend : rma_send;
   return send(buffer.data, buffer.bytes, to.rank, to.tag, to.context);
 }
-[[nodiscard]] inline rma_status_t receive_and_wait(const Buffer& buffer, const Peer& from,
+[[nodiscard]] inline rma_status_t receive_and_wait(const Buffer& buffer, const MessagePeer& from,
                                                    rma_message_info_t* info) {
   if (!buffer.is_contiguous()) [[unlikely]]
     return receive_noncontiguous_and_wait(buffer, from, info);
   return rma_recv(buffer.data, buffer.bytes, from.rank, from.tag, from.context, info);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -8,7 +8,7 @@
 #include "kernels/elements.hpp"
 #include "twosided_compat/numbers.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The groups of datatypes by which the standard says which operators are defined for a datatype.
 enum class TypeClass : std::uint8_t {
@@ -83,4 +83,4 @@ inline constexpr std::array<std::uint8_t, kTypeHandles> kDenseSizes = [] {
   return sizes;
 }();
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

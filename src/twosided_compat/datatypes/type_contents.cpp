@@ -9,7 +9,7 @@
 #include "twosided_compat/objects/errors.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 TypeContents::~TypeContents() {
   for (Datatype* const type : types_) type->remove_reference();
@@ -160,4 +160,4 @@ int type_get_contents_c(MPI_Datatype handle, MPI_Count max_integers, MPI_Count m
                         array_of_datatypes);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -5,7 +5,7 @@
 #include "mpi.h"
 #include "twosided_compat/objects/views.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 class Datatype;
 
@@ -43,4 +43,4 @@ class TypeContents {
   std::vector<Datatype*> types_;
 };
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -4,13 +4,13 @@
 
 #include "twosided_compat/binding/checked_arithmetic.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 const PredefinedType& byte_type() {
-  static const PredefinedType& type =
-      *std::find_if(kPredefinedTypes.begin(), kPredefinedTypes.end(),
-                    [](const PredefinedType& one) { return one.handle == number::kByte; });
+  static const PredefinedType& type = *std::find_if(
+      kPredefinedTypes.begin(), kPredefinedTypes.end(),
+      [](const PredefinedType& predefined_type) { return predefined_type.handle == number::kByte; });
   return type;
 }
 
@@ -124,4 +124,4 @@ Bounds TypeLayout::bounds() const {
   return {.lower = low, .extent = length + padding, .true_lower = low, .true_extent = length};
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

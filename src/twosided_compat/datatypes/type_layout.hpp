@@ -5,7 +5,7 @@
 
 #include "twosided_compat/datatypes/type_map.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The bounds of a datatype, in bytes.
 struct Bounds {
@@ -52,4 +52,4 @@ class TypeLayout {
   bool overflows_ = false;
 };
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

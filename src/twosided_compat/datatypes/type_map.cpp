@@ -4,7 +4,7 @@
 
 #include "twosided_compat/binding/checked_arithmetic.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 const PredefinedType& predefined_type(std::uintptr_t handle) {
@@ -223,4 +223,4 @@ std::optional<TypeMap::Grid> TypeMap::grid() const {
   return grid;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -10,7 +10,7 @@
 #include "mpi.h"
 #include "twosided_compat/datatypes/predefined_types.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// A type map (MPI 4.1, section 5.1): the basic elements of a datatype and their displacements, in the order
 /// in which a message has them. A map is a value that never changes, and copies share their memory.
@@ -153,4 +153,4 @@ MPI_Count TypeMap::sum(const BytesOf& bytes_of) const {
   return node_->kind == Kind::kRepetition ? node_->count * sum : sum;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -2,7 +2,7 @@
 
 #include "twosided_compat/fortran/arguments.hpp"
 
-namespace rma::mpi_fortran {
+namespace librma::mpi_fortran {
 
 Peers::Peers(const MPI_Fint* comm) {
   const auto c_comm = handle<MPI_Comm>(*comm);
@@ -32,4 +32,4 @@ Neighbors::Neighbors(const MPI_Fint* comm) {
   if (code != MPI_SUCCESS) in_ = out_ = 0;
 }
 
-}  // namespace rma::mpi_fortran
+}  // namespace librma::mpi_fortran

@@ -8,7 +8,7 @@
 /// mpi_x_.
 #define RMA_MPI_FORTRAN_WEAK(name) [[gnu::weak, gnu::alias("p" #name)]] decltype(p##name) name
 
-namespace rma::mpi_fortran {
+namespace librma::mpi_fortran {
 
 /// Stores the result of a call. The module mpi lets a program leave ierror out, which makes it null.
 inline void store(MPI_Fint* ierror, int code) {
@@ -100,4 +100,4 @@ class Neighbors {
   int out_ = 0;
 };
 
-}  // namespace rma::mpi_fortran
+}  // namespace librma::mpi_fortran

@@ -33,7 +33,7 @@ RMA_MPI_PREDEFINED(, MPI_Fint)
 // NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 }  // extern "C"
 
-namespace rma::mpi_fortran {
+namespace librma::mpi_fortran {
 namespace {
 
 using mpi::AnyFunction;
@@ -75,9 +75,9 @@ int get_attribute(Get get, const MPI_Fint* object, const MPI_Fint* keyval, Int* 
 }
 
 }  // namespace
-}  // namespace rma::mpi_fortran
+}  // namespace librma::mpi_fortran
 
-using namespace rma::mpi_fortran;
+using namespace librma::mpi_fortran;
 
 extern "C" {
 // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): gfortran gives them these names

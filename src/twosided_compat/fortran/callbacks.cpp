@@ -9,7 +9,7 @@
 
 #include "twosided_compat/fortran/arguments.hpp"
 
-namespace rma::mpi_fortran {
+namespace librma::mpi_fortran {
 namespace {
 
 /// How many different procedures a program may give for one purpose. A procedure keeps its slot until the
@@ -107,4 +107,4 @@ RMA_MPI_CREATE_ERRHANDLER(win, Win);
 // NOLINTEND(readability-identifier-naming)
 }  // extern "C"
 
-}  // namespace rma::mpi_fortran
+}  // namespace librma::mpi_fortran

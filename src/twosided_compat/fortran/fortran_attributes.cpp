@@ -9,7 +9,7 @@
 #include "twosided_compat/windows/window.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Returns what Fortran sees of a predefined attribute. C gets the address of it, except that MPI_WIN_BASE is
@@ -34,9 +34,9 @@ int get_attribute(Found<Owner> (&find)(Handle), Get get, Handle handle, int keyv
 }
 
 }  // namespace
-}  // namespace rma::mpi
+}  // namespace librma::mpi
 
-using namespace rma::mpi;
+using namespace librma::mpi;
 
 extern "C" {
 // NOLINTBEGIN(bugprone-macro-parentheses): types are no expressions

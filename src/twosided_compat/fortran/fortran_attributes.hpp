@@ -6,10 +6,12 @@
 /// The attributes of one kind of object for libmpi_abi_fortran.so. The functions of the ABI cannot serve it:
 /// an attribute that Fortran sets is an integer, and C gets the address of it. Each reports failures as the
 /// MPI function of its name does.
-#define RMA_MPI_FORTRAN_ATTRIBUTES(kind, Handle)                                                           \
-  int rma_mpi_fortran_##kind##_create_keyval(rma::mpi::AnyFunction copy, rma::mpi::AnyFunction remove,     \
-                                             int* keyval, MPI_Aint extra, rma::mpi::KeyLanguage language); \
-  int rma_mpi_fortran_##kind##_set_attr(Handle object, int keyval, const rma::mpi::AttributeValue& value); \
+#define RMA_MPI_FORTRAN_ATTRIBUTES(kind, Handle)                                                             \
+  int rma_mpi_fortran_##kind##_create_keyval(librma::mpi::AnyFunction copy, librma::mpi::AnyFunction remove, \
+                                             int* keyval, MPI_Aint extra,                                    \
+                                             librma::mpi::KeyLanguage language);                             \
+  int rma_mpi_fortran_##kind##_set_attr(Handle object, int keyval,                                           \
+                                        const librma::mpi::AttributeValue& value);                           \
   int rma_mpi_fortran_##kind##_get_attr(Handle object, int keyval, MPI_Aint* value, int* flag)
 
 extern "C" {

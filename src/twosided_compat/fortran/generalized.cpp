@@ -5,7 +5,7 @@
 #include "twosided_compat/fortran/arguments.hpp"
 #include "twosided_compat/fortran/text.hpp"
 
-namespace rma::mpi_fortran {
+namespace librma::mpi_fortran {
 namespace {
 
 using QueryProcedure = void(MPI_Aint* extra, MPI_Fint* status, MPI_Fint* ierror);
@@ -131,4 +131,4 @@ RMA_MPI_FORTRAN_WEAK(mpi_register_datarep_);
 // NOLINTEND(readability-identifier-naming)
 }  // extern "C"
 
-}  // namespace rma::mpi_fortran
+}  // namespace librma::mpi_fortran

@@ -136,7 +136,7 @@ def section_entry(name, function, large):
 
 def entries(chapter):
     lines = [f"// Fortran's entry points of the chapter: {chapter[1]}.", "", '#include "twosided_compat/fortran/arguments.hpp"',
-             '#include "twosided_compat/fortran/sections.hpp"', '#include "twosided_compat/fortran/text.hpp"', "", "using namespace rma::mpi_fortran;", "", 'extern "C" {',
+             '#include "twosided_compat/fortran/sections.hpp"', '#include "twosided_compat/fortran/text.hpp"', "", "using namespace librma::mpi_fortran;", "", 'extern "C" {',
              "// NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them", ""]
     lines += [entry(*f) for f in functions_of(chapter) if not is_handwritten(f[1])]
     for function in filter(is_in_fortran, chapter[2]):

@@ -9,7 +9,7 @@
 
 #include "mpi.h"
 
-namespace rma::mpi_fortran {
+namespace librma::mpi_fortran {
 
 /// The C functions that convert the handles of one type.
 template <class Handle>
@@ -139,4 +139,4 @@ using HandlesInOut = HandlesArgument<Handle, Use::kInOut>;
 template <class Handle>
 using HandlesOut = HandlesArgument<Handle, Use::kOut>;
 
-}  // namespace rma::mpi_fortran
+}  // namespace librma::mpi_fortran

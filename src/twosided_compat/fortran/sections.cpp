@@ -9,7 +9,7 @@
 #include "twosided_compat/fortran/sentinels.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi_fortran {
+namespace librma::mpi_fortran {
 
 bool is_contiguous(const CFI_cdesc_t& array) {
   auto next = static_cast<CFI_index_t>(array.elem_len);
@@ -172,4 +172,4 @@ int fail(MPI_Comm comm, int code) {
   return code;
 }
 
-}  // namespace rma::mpi_fortran
+}  // namespace librma::mpi_fortran

@@ -9,7 +9,7 @@
 #include "mpi.h"
 #include "twosided_compat/messages/fortran_sections.hpp"
 
-namespace rma::mpi_fortran {
+namespace librma::mpi_fortran {
 
 /// Returns whether the elements of an array, or of a section of one, lie one after the other.
 bool is_contiguous(const CFI_cdesc_t& array);
@@ -96,4 +96,4 @@ int init_partitions(bool sends, const CFI_cdesc_t& array, MPI_Fint partitions, M
 int fail(MPI_Win win, int code);
 int fail(MPI_Comm comm, int code);
 
-}  // namespace rma::mpi_fortran
+}  // namespace librma::mpi_fortran

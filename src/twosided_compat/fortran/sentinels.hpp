@@ -4,30 +4,30 @@
 
 #include "mpi.h"
 
-namespace rma::mpi_fortran {
+namespace librma::mpi_fortran {
 /// No compiler aligns a common block of this size more.
 constexpr std::size_t kCommonAlignment = 32;
-}  // namespace rma::mpi_fortran
+}  // namespace librma::mpi_fortran
 
 /// The common blocks of mpif.h whose addresses have a meaning. A program that includes mpif.h allocates them,
 /// and the dynamic linker makes these names mean the program's blocks, so an entry point compares the address
 /// of an argument.
 extern "C" {
 // NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them
-alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_bottom_;
-alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_in_place_;
-alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_buffer_automatic_;
-alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_status_ignore_[MPI_F_STATUS_SIZE];
-alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_statuses_ignore_[MPI_F_STATUS_SIZE];
-alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_errcodes_ignore_;
-alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_unweighted_;
-alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_weights_empty_;
-alignas(rma::mpi_fortran::kCommonAlignment) extern char mpi_abi_argv_null_;
-alignas(rma::mpi_fortran::kCommonAlignment) extern char mpi_abi_argvs_null_;
+alignas(librma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_bottom_;
+alignas(librma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_in_place_;
+alignas(librma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_buffer_automatic_;
+alignas(librma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_status_ignore_[MPI_F_STATUS_SIZE];
+alignas(librma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_statuses_ignore_[MPI_F_STATUS_SIZE];
+alignas(librma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_errcodes_ignore_;
+alignas(librma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_unweighted_;
+alignas(librma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_weights_empty_;
+alignas(librma::mpi_fortran::kCommonAlignment) extern char mpi_abi_argv_null_;
+alignas(librma::mpi_fortran::kCommonAlignment) extern char mpi_abi_argvs_null_;
 // NOLINTEND(readability-identifier-naming)
 }
 
-namespace rma::mpi_fortran {
+namespace librma::mpi_fortran {
 
 /// Returns the C address of a choice buffer.
 inline const void* c_buffer(const void* given) {
@@ -59,4 +59,4 @@ inline MPI_Fint* c_errcodes(MPI_Fint* given) {
   return given == &mpi_abi_errcodes_ignore_ ? MPI_ERRCODES_IGNORE : given;
 }
 
-}  // namespace rma::mpi_fortran
+}  // namespace librma::mpi_fortran

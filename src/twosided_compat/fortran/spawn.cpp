@@ -6,7 +6,7 @@
 #include "twosided_compat/fortran/arguments.hpp"
 #include "twosided_compat/fortran/text.hpp"
 
-namespace rma::mpi_fortran {
+namespace librma::mpi_fortran {
 namespace {
 
 /// Arguments of a command: an array of texts of one length, `stride` texts apart, which a blank one ends.
@@ -75,4 +75,4 @@ RMA_MPI_FORTRAN_WEAK(mpi_comm_spawn_multiple_);
 // NOLINTEND(readability-identifier-naming)
 }  // extern "C"
 
-}  // namespace rma::mpi_fortran
+}  // namespace librma::mpi_fortran

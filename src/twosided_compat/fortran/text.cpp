@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace rma::mpi_fortran {
+namespace librma::mpi_fortran {
 
 std::string trimmed(const char* text, std::size_t length) {
   while (length > 0 && text[length - 1] == ' ') --length;
@@ -22,4 +22,4 @@ TextOut::~TextOut() {
   std::fill(out_ + given, out_ + length_, ' ');
 }
 
-}  // namespace rma::mpi_fortran
+}  // namespace librma::mpi_fortran

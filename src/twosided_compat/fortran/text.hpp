@@ -7,7 +7,7 @@
 #include "mpi.h"
 
 /// Fortran's character strings: an address and a length, with blanks at the end.
-namespace rma::mpi_fortran {
+namespace librma::mpi_fortran {
 
 /// Returns the text without the blanks at its end.
 std::string trimmed(const char* text, std::size_t length);
@@ -69,4 +69,4 @@ class LengthInOut {
   int length_;
 };
 
-}  // namespace rma::mpi_fortran
+}  // namespace librma::mpi_fortran

@@ -21,7 +21,7 @@
 #include "twosided_compat/objects/phase.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 std::mutex life_lock;  // guards changes of `phase` and `users`, so that of two threads one begins the job
@@ -160,4 +160,4 @@ int is_thread_main(int* flag) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

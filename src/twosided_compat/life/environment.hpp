@@ -1,6 +1,6 @@
 #pragma once
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Begins the job for one more user: MPI_Init, or a session. Collective over the processes if it is the first
 /// one.
@@ -8,4 +8,4 @@ namespace rma::mpi {
 /// Undoes enter_job(). The last user ends the job, with all processes.
 [[nodiscard]] int leave_job();
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

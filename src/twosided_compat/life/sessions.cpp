@@ -20,7 +20,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 constexpr const char* kThreadLevel = "thread_level";
@@ -34,7 +34,7 @@ constexpr std::array kProcessSets = {kWorldSet, "mpi://SELF"};
 int find_process_set(const char* name, const char*& set) {
   if (name == nullptr) return failure(MPI_ERR_ARG, "pset_name is null");
   const auto* const found =
-      std::ranges::find_if(kProcessSets, [&](const char* one) { return strcasecmp(one, name) == 0; });
+      std::ranges::find_if(kProcessSets, [&](const char* known) { return strcasecmp(known, name) == 0; });
   if (found == kProcessSets.end())
     return failure(MPI_ERR_ARG, fmt::format("there is no process set {}", name));
   set = *found;
@@ -128,4 +128,4 @@ int group_from_session_pset(MPI_Session handle, const char* name, MPI_Group* mad
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

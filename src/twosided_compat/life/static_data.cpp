@@ -8,7 +8,7 @@
 #include "rma/rma.h"
 #include "util/system/program_data.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 // Less static data hold no buffers that are worth it.
@@ -52,4 +52,4 @@ void share_static_data() {
   static_cast<void>(rma_alias_at_init(reinterpret_cast<void*>(data.base), data.bytes));
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

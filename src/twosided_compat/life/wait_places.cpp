@@ -14,7 +14,7 @@ extern "C" {
 RMA_WAIT_LIBRARY_SYMBOLS
 }
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 void name(const Communicator& comm, bool for_program, const Members& members, const rma_place_sink_t& sink) {
@@ -74,4 +74,4 @@ void explain_waits() {
   rma_waits_know(&kLibrary);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -18,8 +18,9 @@
 #include "twosided_compat/messages/sends.hpp"
 #include "twosided_compat/objects/session.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// The owner of an attached buffer: a communicator, with the session that it comes from; a session, if `comm`
@@ -140,8 +141,8 @@ void detach_buffers_of_session(std::uint64_t session) {
     Attached& all = attached();
     const std::lock_guard guard(all.lock);
     for (auto next = all.buffers.begin(); next != all.buffers.end();) {
-      const auto one = next++;
-      if (one->first.session == session) taken.insert(all.buffers.extract(one));
+      const auto entry = next++;
+      if (entry->first.session == session) taken.insert(all.buffers.extract(entry));
     }
   }
   for (const auto& [owner, buffer] : taken) static_cast<void>(buffer->flush());
@@ -199,53 +200,45 @@ int buffer_iflush(MPI_Request* request) {
 }
 
 int comm_attach_buffer(MPI_Comm handle, void* buffer, MPI_Count size) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   return attach(owner_of(*comm), buffer, size);
 }
 
 int comm_detach_buffer(MPI_Comm handle, void* buffer_addr, MPI_Count* size) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   return detach(owner_of(*comm), buffer_addr, size);
 }
 
 int comm_flush_buffer(MPI_Comm handle) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   return flush(owner_of(*comm));
 }
 
 int comm_iflush_buffer(MPI_Comm handle, MPI_Request* request) {
-  Communicator* comm = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY_ASSIGN(comm, find_communicator(handle));
   if (request == nullptr) return failure(MPI_ERR_ARG, "request is null");
   return begin_flush(owner_of(*comm), *comm, request);
 }
 
 int session_attach_buffer(MPI_Session handle, void* buffer, MPI_Count size) {
-  Session* session = nullptr;
-  RMA_TRY(find_session(handle, session));
+  RMA_TRY_ASSIGN(session, find_session(handle));
   return attach({.session = session->number()}, buffer, size);
 }
 
 int session_detach_buffer(MPI_Session handle, void* buffer_addr, MPI_Count* size) {
-  Session* session = nullptr;
-  RMA_TRY(find_session(handle, session));
+  RMA_TRY_ASSIGN(session, find_session(handle));
   return detach({.session = session->number()}, buffer_addr, size);
 }
 
 int session_flush_buffer(MPI_Session handle) {
-  Session* session = nullptr;
-  RMA_TRY(find_session(handle, session));
+  RMA_TRY_ASSIGN(session, find_session(handle));
   return flush({.session = session->number()});
 }
 
 int session_iflush_buffer(MPI_Session handle, MPI_Request* request) {
-  Session* session = nullptr;
-  RMA_TRY(find_session(handle, session));
+  RMA_TRY_ASSIGN(session, find_session(handle));
   if (request == nullptr) return failure(MPI_ERR_ARG, "request is null");
   return begin_flush_without_comm({.session = session->number()}, request);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

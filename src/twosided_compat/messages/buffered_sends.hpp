@@ -4,7 +4,7 @@
 
 #include "twosided_compat/communicators/communicator.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Waits until the buffered sends of a communicator's own buffer are sent, and detaches the buffer, if there
 /// is one.
@@ -15,4 +15,4 @@ void detach_buffers_of_session(std::uint64_t session);
 /// Does the same for all buffers. Called when the job ends.
 void detach_all_buffers();
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

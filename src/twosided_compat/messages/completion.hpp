@@ -5,7 +5,7 @@
 
 // The steps of the calls that wait for requests and test them.
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Finds the request of a handle. MPI_ERR_REQUEST if the handle is null or was freed.
 [[nodiscard]] inline int find_request(MPI_Request handle, Request*& request) {
@@ -37,4 +37,4 @@ void make_progress();
 [[nodiscard]] int release_generalized(Request& request);
 [[nodiscard]] int cancel_generalized(const Request& request);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

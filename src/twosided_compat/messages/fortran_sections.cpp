@@ -10,12 +10,12 @@
 #include "twosided_compat/messages/partitioned.hpp"
 #include "twosided_compat/messages/requests.hpp"
 
-using rma::mpi::Request;
+using librma::mpi::Request;
 
-void rma_mpi_fortran_keep_staged(MPI_Request handle, rma::mpi::StagedData* data) {
-  std::unique_ptr<rma::mpi::StagedData> owned(data);
-  auto* const request = rma::mpi::find<Request>(handle);
-  if (request == nullptr || request == rma::mpi::sent_request) {
+void rma_mpi_fortran_keep_staged(MPI_Request handle, librma::mpi::StagedData* data) {
+  std::unique_ptr<librma::mpi::StagedData> owned(data);
+  auto* const request = librma::mpi::find<Request>(handle);
+  if (request == nullptr || request == librma::mpi::sent_request) {
     owned->store();
     return;
   }
@@ -31,16 +31,16 @@ void rma_mpi_fortran_keep_staged(MPI_Request handle, rma::mpi::StagedData* data)
 
 int rma_mpi_fortran_init_partitions(int sends, void* address, int partitions, MPI_Datatype whole, int peer,
                                     int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const rma::mpi::PartitionedArguments wanted = {.address = address,
-                                                 .partitions = partitions,
-                                                 .count = 1,
-                                                 .type = whole,
-                                                 .peer = peer,
-                                                 .tag = tag,
-                                                 .comm = comm,
-                                                 .info = info,
-                                                 .is_whole = true};
-  return rma::mpi::invoke<rma::mpi::WhileRunning>(
+  const librma::mpi::PartitionedArguments wanted = {.address = address,
+                                                    .partitions = partitions,
+                                                    .count = 1,
+                                                    .type = whole,
+                                                    .peer = peer,
+                                                    .tag = tag,
+                                                    .comm = comm,
+                                                    .info = info,
+                                                    .is_whole = true};
+  return librma::mpi::invoke<librma::mpi::WhileRunning>(
       sends != 0 ? "MPI_Psend_init" : "MPI_Precv_init", comm,
-      [&] { return rma::mpi::init_partitioned(sends != 0, wanted, request); });
+      [&] { return librma::mpi::init_partitioned(sends != 0, wanted, request); });
 }

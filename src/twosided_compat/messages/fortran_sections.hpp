@@ -2,7 +2,7 @@
 
 #include "mpi.h"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Copies of the data of a nonblocking or persistent operation, whose buffers are array sections that are not
 /// contiguous. The request of the operation owns it.
@@ -33,12 +33,12 @@ class StagedData {
   bool is_stored_ = false;
 };
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi
 
 extern "C" {
 /// Gives `data` to a request that libmpi_abi_fortran.so has just got from a call that reads and writes those
 /// copies. If that operation has ended already, the data are stored and freed at once.
-void rma_mpi_fortran_keep_staged(MPI_Request request, rma::mpi::StagedData* data);
+void rma_mpi_fortran_keep_staged(MPI_Request request, librma::mpi::StagedData* data);
 /// Performs MPI_Psend_init or MPI_Precv_init for a section that is not contiguous. One element of `whole` is
 /// all partitions together. The request keeps the type.
 int rma_mpi_fortran_init_partitions(int sends, void* address, int partitions, MPI_Datatype whole, int peer,

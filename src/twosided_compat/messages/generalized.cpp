@@ -6,7 +6,7 @@
 #include "twosided_compat/messages/completion.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Calls the program's free function, and ends the request.
@@ -85,4 +85,4 @@ int cancel_generalized(const Request& request) {
   return request.generalized()->cancel(request.generalized()->extra, complete);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -9,7 +9,7 @@
 #include "twosided_compat/objects/library_failure.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// The arguments of the receive, as the program gives them.
@@ -40,11 +40,11 @@ int begin_exchange(Send send, int dest, int send_tag, bool copies, const Receive
   auto* const request = find<Request>(handle);
   Request::Packed received;
   if (auto* const packed = request->as<Request::Packed>(); packed != nullptr) received = std::move(*packed);
-  auto& exchange = request->become<Request::Exchange>();
+  auto& exchange = request->become<Request::SendAndReceive>();
   exchange.copy = std::move(copy);
   exchange.received = std::move(received);
   if (dest != MPI_PROC_NULL) {
-    const Peer to = peer_of(comm, dest, send_tag);
+    const MessagePeer to = peer_of(comm, dest, send_tag);
     const int code = checked(
         send.buffer.is_contiguous()
             ? rma_send_nb(send.buffer.data, send.buffer.bytes, to.rank, to.tag, to.context, &exchange.send)
@@ -84,4 +84,4 @@ int isendrecv_replace(void* address, MPI_Count count, MPI_Datatype type, int des
       {.address = address, .count = count, .type = type, .source = source, .tag = receive_tag}, request);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -8,7 +8,7 @@
 #include "twosided_compat/objects/library_failure.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// A message that a matched probe has found.
@@ -32,7 +32,7 @@ class FoundMessage : public Object {
 int find_message(int source, int tag, MPI_Comm handle, int* found, MPI_Message* made, MPI_Status* status) {
   Communicator* comm = nullptr;
   if (made == nullptr) return failure(MPI_ERR_ARG, "message is null");
-  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(find_communicator(handle).store(comm));
   RMA_TRY(check_source(*comm, source, tag));
   if (source == MPI_PROC_NULL) {
     if (found != nullptr) *found = 1;
@@ -120,4 +120,4 @@ int imrecv(void* address, MPI_Count count, MPI_Datatype type, MPI_Message* handl
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -8,7 +8,7 @@
 #include "twosided_compat/datatypes/buffer.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Checks that `needed` bytes lie between the position and the end of the packed data.
@@ -28,9 +28,8 @@ int check_room(const void* packed, MPI_Count size, const MPI_Count* position, st
 
 int pack(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize,
          MPI_Count* position, MPI_Comm handle) {
-  Communicator* comm = nullptr;
   Buffer buffer;
-  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(find_communicator(handle).failure());
   RMA_TRY(find_buffer(inbuf, incount, datatype, buffer));
   RMA_TRY(check_room(outbuf, outsize, position, buffer.bytes));
   pack(buffer, static_cast<std::byte*>(outbuf) + *position);
@@ -40,9 +39,8 @@ int pack(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outb
 
 int unpack(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount,
            MPI_Datatype datatype, MPI_Comm handle) {
-  Communicator* comm = nullptr;
   Buffer buffer;
-  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(find_communicator(handle).failure());
   RMA_TRY(find_buffer(outbuf, outcount, datatype, buffer));
   RMA_TRY(check_room(inbuf, insize, position, buffer.bytes));
   unpack(static_cast<const std::byte*>(inbuf) + *position, buffer.bytes, buffer);
@@ -51,14 +49,13 @@ int unpack(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbu
 }
 
 int pack_size(MPI_Count incount, MPI_Datatype datatype, MPI_Comm handle, MPI_Count* size) {
-  Communicator* comm = nullptr;
   Datatype* type = nullptr;
-  RMA_TRY(find_communicator(handle, comm));
-  RMA_TRY(find_datatype(datatype, type));
+  RMA_TRY(find_communicator(handle).failure());
+  RMA_TRY(find_datatype(datatype).store(type));
   if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
   if (incount < 0 || __builtin_mul_overflow(incount, type->size(), size))
     return failure(MPI_ERR_COUNT, fmt::format("the count is {}", incount));
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

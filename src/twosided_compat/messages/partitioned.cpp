@@ -9,8 +9,9 @@
 #include "twosided_compat/messages/transfer.hpp"
 #include "twosided_compat/objects/info.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 // The n-th send to a process with a tag matches the n-th receive from it with that tag, in the order in which
@@ -23,12 +24,12 @@ constexpr int kLongTag = 1 << 20;
 constexpr int kLongTagBit = 1 << 30;
 
 /// Says where the messages of a partitioned operation go: no two tags of the program share one of these.
-struct Channel {
+struct PartitionChannel {
   Traffic traffic = Traffic::kPartitioned;
   int tag = 0;
 };
 
-Channel channel_of(int tag, int order) {
+PartitionChannel channel_of(int tag, int order) {
   if (tag < kLongTag) return {.tag = (tag << kOrderBits) | (order & kOrderMask)};
   if (tag < kLongTagBit) return {.tag = tag | kLongTagBit};
   return {.traffic = Traffic::kCollective, .tag = tag};  // collective calls have small tags
@@ -142,16 +143,16 @@ bool Partitioned::has_ended(Request& request) {
 }
 
 int init_partitioned(bool sends, const PartitionedArguments& wanted, MPI_Request* made) {
-  Communicator* comm = nullptr;
   MPI_Count total = 0;
   MPI_Request transfer = MPI_REQUEST_NULL;
-  RMA_TRY(find_communicator(wanted.comm, comm));
+  RMA_TRY_ASSIGN(comm, find_communicator(wanted.comm));
   RMA_TRY(check_hints(wanted.info));
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
   RMA_TRY(count_elements(wanted.partitions, wanted.count, total));
   // A source and tag as a destination has them: wildcards are not allowed.
   RMA_TRY(check_destination(*comm, wanted.peer, wanted.tag));
-  const Channel channel = channel_of(wanted.tag, comm->count_partitioned(wanted.peer, wanted.tag, sends));
+  const PartitionChannel channel =
+      channel_of(wanted.tag, comm->count_partitioned(wanted.peer, wanted.tag, sends));
   if (wanted.is_whole) total = 1;
   const MPI_Comm carrier = comm->carrier(channel.traffic);
   const int code =
@@ -210,4 +211,4 @@ int parrived(MPI_Request handle, int partition, int* flag) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

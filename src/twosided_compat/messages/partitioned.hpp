@@ -7,7 +7,7 @@
 #include "mpi.h"
 #include "twosided_compat/messages/requests.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// A partitioned operation (MPI 4.1, chapter 4): a persistent message that carries all partitions. The sender
 /// starts it when the last partition is ready. So a partition arrives with all others, which the standard
@@ -64,4 +64,4 @@ struct PartitionedArguments {
 /// Makes the request of a partitioned operation.
 [[nodiscard]] int init_partitioned(bool sends, const PartitionedArguments& wanted, MPI_Request* made);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

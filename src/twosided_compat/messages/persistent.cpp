@@ -5,7 +5,7 @@
 #include "twosided_compat/messages/sends.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 int make_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
@@ -45,7 +45,7 @@ int recv_init(void* address, MPI_Count count, MPI_Datatype type, int source, int
   Communicator* comm = nullptr;
   Buffer buffer;
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(find_communicator(handle).store(comm));
   RMA_TRY(find_buffer(address, count, type, buffer));
   RMA_TRY(check_source(*comm, source, tag));
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
@@ -78,4 +78,4 @@ int startall(int count, MPI_Request* handles) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

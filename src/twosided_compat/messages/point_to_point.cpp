@@ -11,7 +11,7 @@
 #include "twosided_compat/objects/library_failure.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 int bad_rank(int rank, const Communicator& comm) {
   return failure(MPI_ERR_RANK,
@@ -59,7 +59,7 @@ struct Wanted {
 };
 
 int find_wanted(int source, int tag, MPI_Comm handle, Wanted& wanted) {
-  RMA_TRY(find_communicator(handle, wanted.comm));
+  RMA_TRY(find_communicator(handle).store(wanted.comm));
   RMA_TRY(check_source(*wanted.comm, source, tag));
   wanted.source = source < 0 ? RMA_ANY_SOURCE : wanted.comm->world_rank(source);
   wanted.tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag;
@@ -87,9 +87,9 @@ namespace {
   request.ended = request.proc_null;
   request.code = MPI_SUCCESS;
   if (request.ended) return MPI_SUCCESS;
-  const Peer from = {.rank = source == MPI_ANY_SOURCE ? RMA_ANY_SOURCE : comm.world_rank(source),
-                     .tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag,
-                     .context = comm.context()};
+  const MessagePeer from = {.rank = source == MPI_ANY_SOURCE ? RMA_ANY_SOURCE : comm.world_rank(source),
+                            .tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag,
+                            .context = comm.context()};
   if (buffer.is_contiguous()) [[likely]] {
     const rma_status_t begun =
         rma_post_recv(buffer.data, buffer.bytes, from.rank, from.tag, from.context, &request.receive);
@@ -151,7 +151,7 @@ int begin_receive(void* address, MPI_Count count, MPI_Datatype type, int source,
   Communicator* comm = nullptr;
   Buffer buffer;
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(find_communicator(handle).store(comm));
   RMA_TRY(find_buffer(address, count, type, buffer));
   RMA_TRY(check_source(*comm, source, tag));
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
@@ -279,4 +279,4 @@ int sendrecv_replace(void* address, MPI_Count count, MPI_Datatype type, int dest
                   count, type, source, receive_tag, handle, status);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -18,7 +18,7 @@
 #include "util/statistics.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Requests that the program has freed and that have not ended.
@@ -114,8 +114,8 @@ void Request::cancel_message() {
 }
 
 bool Request::poll_itself() {
-  if (const Generalized* const one = generalized(); one != nullptr)
-    return one->complete.load(std::memory_order_acquire);
+  if (const Generalized* const this_generalized = generalized(); this_generalized != nullptr)
+    return this_generalized->complete.load(std::memory_order_acquire);
   return partitioned() != nullptr ? partitioned()->has_ended(*this) : (*as<HasEnded>())();
 }
 
@@ -282,7 +282,7 @@ int request_free(MPI_Request* handle) {
   Freed& list = freed();
   const std::lock_guard guard(list.lock);
   if (list.requests.size() >= list.look_at) {
-    std::erase_if(list.requests, [](const auto& one) { return poll(*one); });
+    std::erase_if(list.requests, [](const auto& each) { return poll(*each); });
     list.look_at = std::max(Freed::kFewest, 2 * list.requests.size());
   }
   if (!poll(*request)) list.requests.push_back(std::move(owned));
@@ -312,4 +312,4 @@ int cancel(MPI_Request* handle) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -20,7 +20,7 @@
 #include "twosided_compat/objects/object.hpp"
 #include "util/spare_memory.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 class Partitioned;
 
@@ -93,7 +93,7 @@ class Request : public Object {
     std::atomic<int> ends = 0;
   };
   /// The send of MPI_Isendrecv, beside the receive that the request is otherwise.
-  struct Exchange {
+  struct SendAndReceive {
     rma_request_t send = RMA_REQUEST_NULL;  ///< RMA_REQUEST_NULL if the send has ended
     PackMemory copy;                        ///< a packed copy of the data to send; null if none is needed
     Packed received;                        ///< of the receive
@@ -101,7 +101,7 @@ class Request : public Object {
   /// Tells whether an operation without a librma request of its own has ended, such as MPI_Buffer_iflush.
   using HasEnded = std::function<bool()>;
   /// The kind of an operation, unless it is one message of contiguous data, with the state that it needs.
-  using Operation = std::variant<std::monostate, Packed, Exchange, Generalized, HasEnded,
+  using Operation = std::variant<std::monostate, Packed, SendAndReceive, Generalized, HasEnded,
                                  std::shared_ptr<Partitioned>, std::unique_ptr<CollectiveOperation>>;
   /// The members that sends and receives of contiguous data lack, unless they are persistent. They are most
   /// requests, so making and freeing one of them does not touch any of this.
@@ -142,7 +142,7 @@ class Request : public Object {
     const auto* const partitioned = as<std::shared_ptr<Partitioned>>();
     return partitioned != nullptr ? partitioned->get() : nullptr;
   }
-  [[nodiscard]] Exchange* exchange() const { return as<Exchange>(); }
+  [[nodiscard]] SendAndReceive* exchange() const { return as<SendAndReceive>(); }
   [[nodiscard]] StagedData* staged() const { return extra_ ? extra_->staged.get() : nullptr; }
 
   bool active = true;  ///< false: a persistent request that was not started, or has ended and was waited for
@@ -163,7 +163,7 @@ class Request : public Object {
   [[nodiscard]] bool poll_itself();
   /// Returns librma's request that must end before this one can: the send of an exchange comes first.
   [[nodiscard]] rma_request_t& awaited() {
-    Exchange* const both = exchange();
+    SendAndReceive* const both = exchange();
     return both != nullptr && both->send != RMA_REQUEST_NULL ? both->send : pending;
   }
   /// Returns whether it is the posted receive that must end.
@@ -235,4 +235,4 @@ void describe_message(MPI_Status* status, const Communicator& comm, const rma_me
 /// Waits for all freed requests that have not ended (MPI_Request_free). Called by MPI_Finalize.
 void wait_for_freed_requests();
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

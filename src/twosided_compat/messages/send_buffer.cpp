@@ -8,7 +8,7 @@
 #include "rma/messages.h"
 #include "twosided_compat/objects/library_failure.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Messages begin at a cache line. MPI_BSEND_OVERHEAD has room for that.
@@ -141,4 +141,4 @@ bool SendBuffer::is_sent(std::uint64_t number) {
   return pending_.empty() || pending_.begin()->first > number;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -11,7 +11,7 @@
 #include "rma/rma.h"
 #include "twosided_compat/messages/sends.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The memory that a program attaches for its buffered sends, and the messages that lie in it until they are
 /// sent (MPI 4.1, section 3.6). Thread-safe: no call that waits keeps other threads from sending.
@@ -74,4 +74,4 @@ class SendBuffer {
   int failed_ = MPI_SUCCESS;
 };
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -6,20 +6,20 @@
 #include "twosided_compat/messages/transfer.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The checked arguments of a send.
 struct Send {
   Communicator* comm = nullptr;
   Buffer buffer;
 };
-[[nodiscard]] inline Peer peer_of(const Communicator& comm, int rank, int tag) {
+[[nodiscard]] inline MessagePeer peer_of(const Communicator& comm, int rank, int tag) {
   return {.rank = comm.world_rank(rank), .tag = tag, .context = comm.context()};
 }
 /// Checks the arguments of a send.
 [[nodiscard]] inline int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
                                    MPI_Comm handle, Send& send) {
-  RMA_TRY(find_communicator(handle, send.comm));
+  RMA_TRY(find_communicator(handle).store(send.comm));
   RMA_TRY(find_buffer(address, count, type, send.buffer));
   return check_destination(*send.comm, dest, tag);
 }
@@ -35,4 +35,4 @@ struct Send {
 [[nodiscard]] int begin_receive(void* address, MPI_Count count, MPI_Datatype type, int source, int tag,
                                 MPI_Comm handle, MPI_Request* made);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

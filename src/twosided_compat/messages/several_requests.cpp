@@ -11,7 +11,7 @@
 #include "twosided_compat/objects/polled_wait.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 int check_list(int count, const MPI_Request* handles) {
@@ -254,4 +254,4 @@ int request_get_status_some(int count, const MPI_Request* handles, int* found, i
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

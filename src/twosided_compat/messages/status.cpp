@@ -9,7 +9,7 @@
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/objects/errors.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 int no_status() { return failure(MPI_ERR_ARG, "the status or the place of the result is null"); }
@@ -107,4 +107,4 @@ int status_get_error(const MPI_Status* status, int* err) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -4,7 +4,7 @@
 
 #include "mpi.h"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The words of MPI_Status::MPI_internal: two for the number of received bytes, one for cancellation.
 inline constexpr int kBytesWord = 0;
@@ -43,4 +43,4 @@ inline void write_empty_status(MPI_Status* status) {
   status->MPI_ERROR = MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -6,7 +6,7 @@
 
 // The arguments of a transfer as programs give them, and their checks.
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 [[nodiscard, gnu::cold]] int bad_rank(int rank, const Communicator& comm);
 [[nodiscard, gnu::cold]] int bad_tag(int tag);
@@ -32,4 +32,4 @@ namespace rma::mpi {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

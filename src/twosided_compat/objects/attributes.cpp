@@ -15,7 +15,7 @@
 #include "twosided_compat/objects/errors.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// The program's keys have these numbers and those above. Those of the ABI are below.
@@ -160,7 +160,7 @@ bool is_predefined_key(int keyval) { return keyval > MPI_KEYVAL_INVALID && keyva
 
 template <class Handle>
 AttributesOf<Handle>::~AttributesOf() {
-  for (const Attribute& one : all_) count_use(one.keyval, -1);
+  for (const Attribute& attribute : all_) count_use(attribute.keyval, -1);
 }
 
 template <class Handle>
@@ -207,7 +207,7 @@ int AttributesOf<Handle>::remove(Handle object, int keyval) {
   AttributeValue* const value = find(keyval);
   if (!key || value == nullptr) return bad_key(keyval);
   RMA_TRY(delete_value(*key, object, keyval, *value));
-  std::erase_if(all_, [&](const Attribute& one) { return one.keyval == keyval; });
+  std::erase_if(all_, [&](const Attribute& attribute) { return attribute.keyval == keyval; });
   count_use(keyval, -1);
   return MPI_SUCCESS;
 }
@@ -223,7 +223,7 @@ int AttributesOf<Handle>::remove_all(Handle object) {
 template <class Handle>
 int AttributesOf<Handle>::copy_from(AttributesOf& parent, Handle object) {
   std::vector<int> keyvals;  // a copy function may change the parent's attributes
-  for (const Attribute& one : parent.all_) keyvals.push_back(one.keyval);
+  for (const Attribute& attribute : parent.all_) keyvals.push_back(attribute.keyval);
   for (const int keyval : keyvals) {
     AttributeValue* const value = parent.find(keyval);
     const std::optional<Key> key = key_of<Handle>(keyval);
@@ -297,4 +297,4 @@ template int free_key<MPI_Comm>(int*);
 template int free_key<MPI_Datatype>(int*);
 template int free_key<MPI_Win>(int*);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

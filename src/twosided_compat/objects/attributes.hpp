@@ -9,7 +9,7 @@
 #include "twosided_compat/objects/found.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The types of the functions that a program gives to an attribute key, for each kind of object.
 template <class Handle>
@@ -144,4 +144,4 @@ template <class Handle, class Owner>
   return object->attributes.remove(handle, keyval);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -6,7 +6,7 @@
 
 // Handles as integers, and back: what Fortran programs hold.
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Returns the ABI's number of a predefined handle, or the number that the object has drawn. A handle that is
 /// not valid becomes `null`.
@@ -27,4 +27,4 @@ Handle handle_of(int number, Handle null) {
   return object != nullptr && object->kind() == kind_of(Handle{}) ? object->handle<Handle>() : null;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -11,7 +11,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/errors.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// A class or code of the program. A class is its own class.
@@ -145,4 +145,4 @@ int remove_error_string(int errorcode) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Returns the text of an error class or code, or nothing if there is no such code.
 [[nodiscard]] std::optional<std::string> error_text(int code);
@@ -25,4 +25,4 @@ struct StandardClass {
 /// Returns the class of the standard with this value, or null.
 [[nodiscard]] const StandardClass* standard_class(int value);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

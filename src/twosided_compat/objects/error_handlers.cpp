@@ -7,7 +7,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/error_codes.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Returns whether a handler may be attached to objects of the kind `owner`.
@@ -62,4 +62,4 @@ int errhandler_free(MPI_Errhandler* errhandler) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -7,7 +7,7 @@
 // The common bodies of the calls on error handlers, for each kind of object. `owner` is null for a handle
 // that is not valid; then they return `invalid`.
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Makes a handler for objects of the kind `owner`.
 [[nodiscard]] int create_handler(Kind owner, ErrorHandler::Function function, MPI_Errhandler* errhandler);
@@ -24,4 +24,4 @@ template <class Handle>
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

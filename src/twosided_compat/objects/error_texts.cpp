@@ -5,7 +5,7 @@
 
 #include "twosided_compat/objects/error_codes.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 // By constants.txt.
@@ -21,4 +21,4 @@ const StandardClass* standard_class(int value) {
   return found != kClasses.end() ? found : nullptr;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -13,7 +13,7 @@
 #include "twosided_compat/objects/error_codes.hpp"
 #include "twosided_compat/objects/phase.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// The text that the failing call of this thread gave beside its code.
@@ -173,4 +173,4 @@ void close_predefined_owners() {
   for (ErrorHandlerOwner* const owner : predefined_owners()) withdraw_predefined(*owner);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

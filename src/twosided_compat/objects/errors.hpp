@@ -7,7 +7,7 @@
 #include "mpi.h"
 #include "twosided_compat/objects/object.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// An error handler of the program. Every slot that has it holds a reference.
 class ErrorHandler : public Counted<ErrorHandler> {
@@ -111,4 +111,4 @@ template <class Handle>
 void open_predefined_owners();
 void close_predefined_owners();
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

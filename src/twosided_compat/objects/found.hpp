@@ -3,7 +3,7 @@
 #include "twosided_compat/objects/errors.hpp"
 #include "twosided_compat/objects/object.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The object behind a handle, or the error class of a handle that has none. RMA_TRY_ASSIGN
 /// (util/try_assign.hpp) declares a pointer to the object, or returns the error class.
@@ -38,4 +38,4 @@ template <class T, class Handle>
   return error_class;  // a constant, so that compilers know that this is no success
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

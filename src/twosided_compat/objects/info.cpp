@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 Info::Info(const Info& other) : Object(Kind::kInfo) {
   const std::lock_guard guard(other.lock_);
@@ -106,4 +106,4 @@ int check_hints(MPI_Info info) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -11,7 +11,7 @@
 
 #include "twosided_compat/objects/object.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// An info object: keys with values, in the order in which they were first set. Thread-safe.
 class Info : public Object {
@@ -43,4 +43,4 @@ class Info : public Object {
 /// Checks the hints of a call: an info or MPI_INFO_NULL. Returns MPI_SUCCESS or MPI_ERR_INFO.
 [[nodiscard]] int check_hints(MPI_Info info);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -10,7 +10,7 @@
 #include "twosided_compat/objects/info.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 int no_info() { return failure(MPI_ERR_INFO, "the handle is null, was freed, or is no info"); }
@@ -139,4 +139,4 @@ int info_get_nthkey(MPI_Info info, int n, char* key) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -3,7 +3,7 @@
 #include "rma/rma.h"
 #include "twosided_compat/objects/errors.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 int library_failure(rma_status_t status) {
   const char* const text = rma_last_error();
@@ -24,4 +24,4 @@ int library_failure(rma_status_t status) {
   }
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

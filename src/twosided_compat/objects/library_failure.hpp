@@ -3,7 +3,7 @@
 #include "mpi.h"
 #include "rma/types.h"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Returns the error class of a failure of librma in this thread, and keeps its text.
 [[nodiscard, gnu::cold]] int library_failure(rma_status_t status);
@@ -15,4 +15,4 @@ namespace rma::mpi {
   return library_failure(status);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

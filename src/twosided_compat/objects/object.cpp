@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// The objects that have a number, which is kPredefinedEnd and their place. A program has few: it needs one
@@ -70,4 +70,4 @@ void withdraw_predefined(Object& object) {
   predefined_objects[static_cast<std::size_t>(object.to_number())].store(nullptr, std::memory_order_release);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

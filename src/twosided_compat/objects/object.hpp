@@ -6,7 +6,7 @@
 
 #include "mpi.h"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The kinds of objects that a program has handles of.
 enum class Kind : std::uint32_t {
@@ -132,4 +132,4 @@ template <class T, class Handle>
   return object != nullptr && object->kind() == kind_of(Handle{}) ? static_cast<T*>(object) : nullptr;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

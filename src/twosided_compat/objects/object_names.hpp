@@ -5,7 +5,7 @@
 
 #include "twosided_compat/objects/errors.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Copies the name of an object, or of a null handle, to the array and the length of the program.
 /// MPI_ERR_ARG.
@@ -17,4 +17,4 @@ namespace rma::mpi {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

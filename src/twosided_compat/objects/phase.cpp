@@ -6,7 +6,7 @@
 
 #include "rma/rma.h"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 void refuse_without_job(const char* name) {
   const bool before = phase.load(std::memory_order_relaxed) == Phase::kBefore;
@@ -19,4 +19,4 @@ void end_job(int code, const char* text) {
   std::abort();  // not reached
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

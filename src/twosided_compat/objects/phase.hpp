@@ -4,7 +4,7 @@
 
 #include "mpi.h"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Where the process stands between MPI_Init and MPI_Finalize, which it may call once. Sessions do not count.
 enum class Phase : int { kBefore, kRunning, kFinalized };
@@ -25,4 +25,4 @@ inline constinit std::atomic<bool> job_runs = false;
 /// Prints `text` and ends the job. The launcher sees `code` as the exit code, or 1 if its low 8 bits are 0.
 [[noreturn, gnu::cold]] void end_job(int code, const char* text);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

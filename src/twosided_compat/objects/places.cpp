@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 std::mutex& places_lock() {
   static auto* const kLock = new std::mutex;
@@ -26,4 +26,4 @@ ListedPlace<T>::~ListedPlace() {
 template class ListedPlace<Communicator>;
 template class ListedPlace<Window>;
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -4,7 +4,7 @@
 
 // The communicators and windows of this process, so that a wait is reported with their names (rma/waits.h).
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 class Communicator;
 class Window;
@@ -25,7 +25,8 @@ class ListedPlace {
   /// The caller holds places_lock().
   template <class Visit>
   static void for_each(const Visit& visit) {
-    for (const ListedPlace* one = first; one != nullptr; one = one->next_) visit(one->place_);
+    for (const ListedPlace* listed_place = first; listed_place != nullptr; listed_place = listed_place->next_)
+      visit(listed_place->place_);
   }
 
  private:
@@ -38,4 +39,4 @@ class ListedPlace {
 extern template class ListedPlace<Communicator>;
 extern template class ListedPlace<Window>;
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -2,7 +2,7 @@
 
 #include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX's
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 std::int64_t monotonic_nanoseconds() {
   timespec now = {};
@@ -16,4 +16,4 @@ void PolledWait::look() {
   if (now - since_ >= kLongWait) shown_ = rma_wait_show(since_, about_, &rank_, rank_ >= 0 ? 1 : 0, 0);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

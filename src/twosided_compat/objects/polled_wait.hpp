@@ -4,7 +4,7 @@
 
 #include "rma/waits.h"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// A wait that polls, because nobody wakes the thread. It is shown to the launcher once it has become long.
 class PolledWait {
@@ -40,4 +40,4 @@ inline constexpr std::int64_t kLongWait = 100'000'000;
 /// Returns the time of CLOCK_MONOTONIC in nanoseconds.
 [[nodiscard]] std::int64_t monotonic_nanoseconds();
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -9,7 +9,7 @@
 #include "twosided_compat/objects/found.hpp"
 #include "twosided_compat/objects/object.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// A session (MPI 4.1, section 11.3). The job runs as long as one is open.
 class Session : public ErrorHandlerOwner {
@@ -35,8 +35,5 @@ class Session : public ErrorHandlerOwner {
 [[nodiscard]] inline Found<Session> find_session(MPI_Session handle) {
   return find_or_fail<Session>(handle, MPI_ERR_SESSION, "the session is null or was finalized");
 }
-[[nodiscard]] inline int find_session(MPI_Session handle, Session*& session) {
-  return find_session(handle).store(session);
-}
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

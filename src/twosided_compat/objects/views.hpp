@@ -7,7 +7,7 @@
 
 #include "mpi.h"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 // The entry points treat MPI_Aint and MPI_Count as one type, as they are on every 64-bit system.
 static_assert(std::is_same_v<MPI_Aint, MPI_Count>, "this library needs a system with addresses of 64 bits");
@@ -77,4 +77,4 @@ class NarrowInOut : public NarrowOut {
   }
 };
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

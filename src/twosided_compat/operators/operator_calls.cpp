@@ -4,7 +4,7 @@
 #include "twosided_compat/objects/errors.hpp"
 #include "twosided_compat/operators/operators.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 int no_operator() { return failure(MPI_ERR_OP, "the handle is null, was freed, or is no operator"); }
@@ -54,4 +54,4 @@ int reduce_local(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatyp
   return reduce(op, datatype, inbuf, inoutbuf, count);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -12,7 +12,7 @@
 #include "twosided_compat/objects/errors.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// The bit of a class of types in PredefinedOperator::classes.
@@ -54,7 +54,8 @@ constexpr std::array kPredefinedOperators = {
 /// The same by the handle's distance from the first. The others have no name.
 constexpr auto kByHandle = [] {
   std::array<PredefinedOperator, number::kNoOp - number::kSum + 1> all = {};
-  for (const PredefinedOperator& one : kPredefinedOperators) all[one.handle - number::kSum] = one;
+  for (const PredefinedOperator& predefined_operator : kPredefinedOperators)
+    all[predefined_operator.handle - number::kSum] = predefined_operator;
   return all;
 }();
 
@@ -124,4 +125,4 @@ int reduce(MPI_Op op, MPI_Datatype datatype, const void* in, void* inout, MPI_Co
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

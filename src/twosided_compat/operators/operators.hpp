@@ -6,7 +6,7 @@
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/objects/object.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Returns the loop of a predefined operator over a predefined datatype. Returns null if the standard does
 /// not define the operator for it, or the compiler does not have the machine type.
@@ -66,4 +66,4 @@ class Reduction {
 [[nodiscard]] const char* operator_name(MPI_Op op);
 [[nodiscard]] inline bool is_predefined_operator(MPI_Op op) { return operator_name(op) != nullptr; }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -5,7 +5,7 @@
 
 #include "twosided_compat/calls.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 Tool& tool() {
   static Tool* const kTool = new Tool;  // never destroyed, as all tables of this library
@@ -70,4 +70,4 @@ int t_finalize() {
   });
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -13,7 +13,7 @@
 // and its control variables librma's settings, both by their numbers in rma/variables.h. There are no
 // enumerations, events, sources or categories.
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The value that a handle of a control variable gives: the one that the setting had when the handle was
 /// made. So the value fits into the buffer whose size the program was told then.
@@ -77,4 +77,4 @@ void give_text(const char* text, char* buffer, int* length);
 [[nodiscard]] int find_name(const char* wanted, std::size_t count, const char* (*name)(std::size_t),
                             int* index);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -9,7 +9,7 @@
 #include "twosided_compat/tool/tool.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Reads a setting. MPI_T_ERR_NOT_ACCESSIBLE if the environment has one that is not valid, before the job
@@ -101,4 +101,4 @@ int t_cvar_write(MPI_T_cvar_handle handle, const void* /*buffer*/) {
   return with_value(handle, [](const ControlValue&) { return MPI_T_ERR_CVAR_SET_NEVER; });
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

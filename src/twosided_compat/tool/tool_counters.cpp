@@ -7,7 +7,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/tool/tool.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 bool is_counter(int index) { return index >= 0 && static_cast<std::size_t>(index) < rma_counter_count(); }
@@ -137,4 +137,4 @@ int t_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void*
   return with_counter(session, handle, [](Tool&, auto) { return MPI_T_ERR_PVAR_NO_ATOMIC; });
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -12,7 +12,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 std::vector<int> Cartesian::coordinates(int rank) const {
   std::vector<int> result(dims.size());
@@ -150,4 +150,4 @@ int cart_sub(MPI_Comm handle, const int remain[], MPI_Comm* made) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

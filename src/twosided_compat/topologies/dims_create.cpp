@@ -10,7 +10,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/errors.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Returns the divisors of `number` in ascending order.
@@ -109,4 +109,4 @@ int dims_create(int nodes, int count, int dims[]) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -13,7 +13,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// An edge as one process tells it to another.
@@ -63,11 +63,12 @@ int collect_edges(int n, const int* sources, const int* degrees, const int* dest
       if (destinations == nullptr || weights == nullptr || weights == MPI_WEIGHTS_EMPTY)
         return failure(MPI_ERR_ARG, "destinations or weights is null");
       RMA_TRY(check_nodes({destinations + edge, 1}, size));
-      const Edge one = {.source = sources[i],
-                        .destination = destinations[edge],
-                        .weight = weights != MPI_UNWEIGHTED ? weights[edge] : 0};
-      to[static_cast<std::size_t>(one.source)].push_back(one);
-      if (one.destination != one.source) to[static_cast<std::size_t>(one.destination)].push_back(one);
+      const Edge this_edge = {.source = sources[i],
+                              .destination = destinations[edge],
+                              .weight = weights != MPI_UNWEIGHTED ? weights[edge] : 0};
+      to[static_cast<std::size_t>(this_edge.source)].push_back(this_edge);
+      if (this_edge.destination != this_edge.source)
+        to[static_cast<std::size_t>(this_edge.destination)].push_back(this_edge);
     }
   }
   return MPI_SUCCESS;
@@ -157,4 +158,4 @@ int dist_graph_neighbors(MPI_Comm handle, int in_room, int sources[], int source
   return copy_out(graph->destination_weights, out_room, destination_weights);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -9,7 +9,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 std::vector<int> Graph::neighbors(int rank) const {
   const auto place = static_cast<std::size_t>(rank);
@@ -74,4 +74,4 @@ int graph_neighbors(MPI_Comm comm, int rank, int room, int array[]) {
   return copy_out(neighbors, room, array);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

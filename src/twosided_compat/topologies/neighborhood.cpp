@@ -5,7 +5,7 @@
 #include "twosided_compat/topologies/topology.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 Neighborhood::Neighborhood(std::vector<int> all_sources, std::vector<int> all_destinations, bool grid)
     : sources(std::move(all_sources)), destinations(std::move(all_destinations)), is_grid(grid) {
@@ -44,4 +44,4 @@ int check_array(const void* array, const std::vector<int>& neighbors) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

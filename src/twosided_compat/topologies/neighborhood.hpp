@@ -7,7 +7,7 @@
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/objects/views.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The neighbours of this process in the topology of a communicator. A rank may be there several times, and
 /// in a grid MPI_PROC_NULL. It never changes.
@@ -52,4 +52,4 @@ template <class View>
   return check_array(view.is_null() ? nullptr : &view, neighbors);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -10,7 +10,7 @@
 #include "twosided_compat/calls.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 // The ranks stay as they are: no order is known to be better on the hosts of the job, and the standard allows
 // it.
@@ -77,4 +77,4 @@ int topo_test(MPI_Comm handle, int* status) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

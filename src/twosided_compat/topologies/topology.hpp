@@ -10,7 +10,7 @@
 #include "twosided_compat/topologies/neighborhood.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// A grid: the ranks lie in it in row-major order.
 struct Cartesian {
@@ -53,7 +53,7 @@ struct Topology {
   /// `rank`: that of this process in the communicator.
   Topology(Shape its_shape, int rank)
       : shape(std::move(its_shape)),
-        neighborhood(std::visit([rank](const auto& one) { return one.neighborhood(rank); }, shape)) {}
+        neighborhood(std::visit([rank](const auto& form) { return form.neighborhood(rank); }, shape)) {}
 
   const Shape shape;
   const Neighborhood neighborhood;
@@ -86,4 +86,4 @@ template <class Shape>
 /// Checks the arrays of a graph of at most `limit` nodes. MPI_ERR_ARG.
 [[nodiscard]] int check_graph(int nodes, const int* index, const int* edges, int limit);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -31,7 +31,7 @@
 //
 // A process that ends while it holds the lock or waits for it blocks those behind it. Their pauses then fail.
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 struct FairLock {
   std::uint64_t state = 0;
@@ -55,14 +55,14 @@ constexpr Word minus(Word value) { return ~value + 1; }
 
 /// How a process holds a lock.
 struct Kind {
-  Word one;
+  Word unit;
   Word excluding;  ///< the holders that exclude it
 };
-inline constexpr Kind kShared = {.one = kOneA, .excluding = kAllB};
-inline constexpr Kind kExclusive = {.one = kOneB, .excluding = kAllA | kAllB};
+inline constexpr Kind kShared = {.unit = kOneA, .excluding = kAllB};
+inline constexpr Kind kExclusive = {.unit = kOneB, .excluding = kAllA | kAllB};
 /// Of two groups whose members exclude those of the other group only.
-inline constexpr Kind kGroupA = {.one = kOneA, .excluding = kAllB};
-inline constexpr Kind kGroupB = {.one = kOneB, .excluding = kAllA};
+inline constexpr Kind kGroupA = {.unit = kOneA, .excluding = kAllB};
+inline constexpr Kind kGroupB = {.unit = kOneB, .excluding = kAllA};
 
 /// So many pauses a process that holds another lock lets those that wait go first.
 inline constexpr int kPatience = 64;
@@ -85,9 +85,9 @@ template <typename Words>
 int enter(Words& words, const Kind& kind) {
   while (true) {
     Word old = 0;
-    RMA_TRY(words.add(&FairLock::state, kind.one, old));
+    RMA_TRY(words.add(&FairLock::state, kind.unit, old));
     if ((old & kind.excluding) == 0) return MPI_SUCCESS;
-    RMA_TRY(words.add(&FairLock::state, minus(kind.one), old));
+    RMA_TRY(words.add(&FairLock::state, minus(kind.unit), old));
     RMA_TRY(wait_until(words, &FairLock::state, [&](Word value) { return (value & kind.excluding) == 0; }));
   }
 }
@@ -145,7 +145,7 @@ int enter_in_order(Words& words, const Kind& kind) {
 template <typename Words>
 int acquire(Words& words, const Kind& kind, bool holds_another) {
   Word old = 0;
-  RMA_TRY(words.add(&FairLock::state, kind.one, old));
+  RMA_TRY(words.add(&FairLock::state, kind.unit, old));
   if ((old & (kind.excluding | kAllWaiting)) == 0) return MPI_SUCCESS;
   if ((old & kind.excluding) == 0) {
     Word before = 0;
@@ -153,10 +153,10 @@ int acquire(Words& words, const Kind& kind, bool holds_another) {
     if (before < Words::kOvertakings) return MPI_SUCCESS;
   }
   if (!holds_another) {
-    RMA_TRY(words.add(&FairLock::state, kOneWaiting - kind.one, old));
+    RMA_TRY(words.add(&FairLock::state, kOneWaiting - kind.unit, old));
     return enter_in_order(words, kind);
   }
-  RMA_TRY(words.add(&FairLock::state, minus(kind.one), old));
+  RMA_TRY(words.add(&FairLock::state, minus(kind.unit), old));
   typename Words::Wait wait(words);
   for (int pauses = 0; pauses < kPatience && (old & kAllWaiting) != 0; ++pauses) {
     RMA_TRY(wait.pause());
@@ -168,8 +168,8 @@ int acquire(Words& words, const Kind& kind, bool holds_another) {
 template <typename Words>
 int release(Words& words, const Kind& kind) {
   Word ignored = 0;
-  return words.add(&FairLock::state, minus(kind.one), ignored);
+  return words.add(&FairLock::state, minus(kind.unit), ignored);
 }
 
 }  // namespace fair_lock
-}  // namespace rma::mpi
+}  // namespace librma::mpi

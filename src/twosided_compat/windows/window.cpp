@@ -5,7 +5,7 @@
 
 #include "twosided_compat/objects/library_failure.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 struct Hint {
@@ -63,4 +63,4 @@ int flush_part(const WindowPart& part) {
   return checked(rma_fence(part.owner));
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -23,7 +23,7 @@
 // Windows (MPI 4.1, chapter 12) over rma.h. The two memory models are one here (MPI_WIN_UNIFIED): a put
 // stores into the memory that its owner's program reads.
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// The block that each member keeps in its heap for the others. Two arrays of counters follow it
 /// (Window::post_counter() and complete_counter()). Other processes change all of that, by atomic operations
@@ -224,4 +224,4 @@ void take_hints(Window& win, MPI_Info info);
 /// Waits until everything that this process has issued to the memory of a part is there.
 [[nodiscard]] int flush_part(const WindowPart& part);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -8,7 +8,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// The arguments that describe one of the three buffers.
@@ -118,4 +118,4 @@ int rget_accumulate(const void* origin, MPI_Count origin_count, MPI_Datatype ori
                        request);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -12,7 +12,7 @@
 #include "twosided_compat/windows/window_words.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 using Bytes = std::unique_ptr<std::byte[]>;  // aligned as the largest machine type
@@ -283,4 +283,4 @@ int compare_and_swap_locked(const Window& win, const Target& target, const void*
   return code != MPI_SUCCESS ? code : released;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -29,7 +29,7 @@
 // has started before (start_on_words). So the accumulates of a process to one place are in the order of its
 // calls, which is the standard's default (accumulate_ordering).
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// One accumulate.
 struct Accumulation {
@@ -107,4 +107,4 @@ class AccumulateLock {
 [[nodiscard]] int compare_and_swap_locked(const Window& win, const Target& target, const void* origin,
                                           const void* compare, void* result);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

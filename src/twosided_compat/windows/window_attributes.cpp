@@ -8,7 +8,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Returns the value of a predefined attribute as C gets it, or null if `keyval` names none. `base` is room
@@ -77,4 +77,4 @@ int win_get_group(MPI_Win handle, MPI_Group* made) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -13,7 +13,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// A member's part, as it describes it to the others.
@@ -280,4 +280,4 @@ int win_free(MPI_Win* handle) {
   return code;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

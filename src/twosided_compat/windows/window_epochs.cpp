@@ -16,7 +16,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 int check_assertion(int assertion, int allowed) {
@@ -134,11 +134,11 @@ int win_complete(MPI_Win handle) {
     WindowPart& part = win->part(target);
     part.access.store(Access::kNone, std::memory_order_relaxed);
     // A target that is lost does not keep the others from their notification.
-    int one = flush_part(part);
-    if (one == MPI_SUCCESS)
-      one = notify(part, win->complete_counter(target, win->rank()),
-                   ++of(win->active_target.completes, target));
-    if (code == MPI_SUCCESS) code = one;
+    int told = flush_part(part);
+    if (told == MPI_SUCCESS)
+      told = notify(part, win->complete_counter(target, win->rank()),
+                    ++of(win->active_target.completes, target));
+    if (code == MPI_SUCCESS) code = told;
   }
   win->active_target.started = false;
   return code;
@@ -156,9 +156,9 @@ int win_post(MPI_Group group, int assertion, MPI_Win handle) {
   // With MPI_MODE_NOCHECK no origin waits for the post: the program has made sure that it comes first.
   if ((assertion & MPI_MODE_NOCHECK) != 0) return code;
   for (const int origin : win->active_target.origins) {
-    const int one = notify(win->part(origin), win->post_counter(origin, win->rank()),
-                           ++of(win->active_target.posts, origin));
-    if (code == MPI_SUCCESS) code = one;
+    const int told = notify(win->part(origin), win->post_counter(origin, win->rank()),
+                            ++of(win->active_target.posts, origin));
+    if (code == MPI_SUCCESS) code = told;
   }
   return code;
 }
@@ -203,4 +203,4 @@ int win_test(MPI_Win handle, int* flag) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

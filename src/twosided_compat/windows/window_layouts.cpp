@@ -13,7 +13,7 @@
 
 #include "twosided_compat/datatypes/noncontiguous.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// The arguments of a strided transfer, the target's addresses among them.
@@ -268,4 +268,4 @@ rma_status_t transfer(Direction direction, const Buffer& local, const Target& ta
   return copy.finish(request);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -7,7 +7,7 @@
 #include "twosided_compat/datatypes/buffer.hpp"
 #include "twosided_compat/windows/window.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 enum class Direction : std::uint8_t { kPut, kGet };
 
@@ -32,4 +32,4 @@ struct Target {
 [[nodiscard]] rma_status_t transfer(Direction direction, const Buffer& local, const Target& target,
                                     std::size_t bytes, rma_request_t* request);
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -22,7 +22,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// The passive epochs of this process in all windows, whose locks it holds or waits for.
@@ -213,4 +213,4 @@ int win_sync(MPI_Win handle) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

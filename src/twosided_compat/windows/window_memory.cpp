@@ -7,7 +7,7 @@
 #include "twosided_compat/windows/window.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 Found<Window> find_dynamic(MPI_Win handle) {
@@ -72,4 +72,4 @@ int win_shared_query(MPI_Win handle, int rank, MPI_Aint* size, MPI_Aint* disp_un
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -12,7 +12,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Finds a predefined type. MPI_ERR_TYPE.
@@ -136,4 +136,4 @@ int compare_and_swap(const void* origin, const void* compare, void* result, MPI_
   return type->predefined()->size == sizeof(std::uint64_t) ? swap(std::uint64_t{0}) : swap(std::uint32_t{0});
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -11,7 +11,7 @@
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// The usual case: one contiguous predefined type on both sides, and memory that is mapped here.
@@ -124,4 +124,4 @@ int rget(void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int ran
                            request);
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -12,7 +12,7 @@
 #include "twosided_compat/objects/polled_wait.hpp"
 #include "util/try.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// After so many pauses a wait naps: whoever it waits for has had the processor that often and needs longer.
@@ -140,4 +140,4 @@ int find_lost(const Members& members) {
   return MPI_SUCCESS;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -11,7 +11,7 @@
 #include "twosided_compat/windows/window.hpp"
 #include "twosided_compat/windows/window_words.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 /// Returns MPI_ERR_PROC_ABORTED if one of the members has ended, else MPI_SUCCESS.
 [[nodiscard]] int find_lost(const Members& members);
@@ -97,4 +97,4 @@ class LockWords {
   const WindowWait::For what_;
 };
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

@@ -2,7 +2,7 @@
 
 #include "twosided_compat/numbers.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 WordOperation word_operation(std::uintptr_t op, kernels::Loop kernel) {
   switch (op) {
@@ -23,4 +23,4 @@ WordOperation word_operation(std::uintptr_t op, kernels::Loop kernel) {
   }
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

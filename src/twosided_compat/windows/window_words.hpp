@@ -9,7 +9,7 @@
 // Atomic operations on words of 4 and 8 bytes. Where the processor executes atomics and the word is mapped,
 // they are inlined instructions. Everywhere else they are those of rma.h, which are atomic to them.
 
-namespace rma::mpi {
+namespace librma::mpi {
 
 [[nodiscard]] inline rma_status_t library_atomic(rma_atomic_op_t op, std::uint64_t* target,
                                                  std::uint64_t operand, std::uint64_t compare,
@@ -103,4 +103,4 @@ template <class Word>
   return status;
 }
 
-}  // namespace rma::mpi
+}  // namespace librma::mpi

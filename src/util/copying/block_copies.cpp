@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-namespace rma {
+namespace librma {
 
 void copy_by_library(void* dst, const void* src, std::size_t bytes) { std::memcpy(dst, src, bytes); }
 
@@ -101,4 +101,4 @@ BlockCopy block_copy(CopyMethod method) {
   }
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace rma {
+namespace librma {
 
 /// The least number of bytes that a BlockCopy takes. Shorter blocks are too short for anything but memcpy to
 /// pay.
@@ -40,4 +40,4 @@ void copy_by_library(void* dst, const void* src, std::size_t bytes);
   return kCopyMethodNames[static_cast<std::size_t>(method)];
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "util/clock.hpp"
 #include "util/copying/copy_table.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A size that is measured, and the classes that it decides. In each round every method takes one sample, so
@@ -124,4 +124,4 @@ CopyTable measure_copies(std::chrono::nanoseconds budget) {
   return table;
 }
 
-}  // namespace rma
+}  // namespace librma

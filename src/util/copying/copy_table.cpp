@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rma {
+namespace librma {
 namespace internal {
 namespace {
 
@@ -52,4 +52,4 @@ void use_copies(const CopyTable& table) {
   }
 }
 
-}  // namespace rma
+}  // namespace librma

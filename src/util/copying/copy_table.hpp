@@ -10,7 +10,7 @@
 
 #include "util/copying/block_copies.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Blocks of a power of two and up to the next one are a class, from kLeastBlock to the class of 8 MiB.
 /// Longer blocks leave every cache and go by memcpy, which knows the sizes of the caches.
@@ -66,4 +66,4 @@ inline void copy_mapped(void* dst, const void* src, std::size_t bytes) {
   std::atomic_ref(copy).load(std::memory_order_relaxed)(dst, src, bytes);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "util/system/interruptions.hpp"
 #include "util/text.hpp"
 
-namespace rma {
+namespace librma {
 
 int BackgroundThread::start(const char* name, void (*run)(void*), void* context) {
   run_ = run;
@@ -52,4 +52,4 @@ void* BackgroundThread::main(void* thread) {
   return nullptr;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A thread of the library. It blocks all signals, which are for the program's threads. Its stack is small:
 /// on a system that gives out huge pages unasked, the first touch of a stack of the usual size costs each
@@ -39,4 +39,4 @@ class BackgroundThread {
   bool running_ = false;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace rma {
+namespace librma {
 
 /// Owns a file descriptor.
 class Descriptor {
@@ -30,4 +30,4 @@ class Descriptor {
   int fd_ = -1;
 };
 
-}  // namespace rma
+}  // namespace librma

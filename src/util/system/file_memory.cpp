@@ -7,7 +7,7 @@
 
 #include "util/system/interruptions.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// One call takes at most this much, because signals are held back meanwhile if they have interrupted it.
@@ -43,4 +43,4 @@ void give_file_memory(int file, std::size_t offset, std::size_t bytes) noexcept 
   }));
 }
 
-}  // namespace rma
+}  // namespace librma

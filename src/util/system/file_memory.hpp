@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace rma {
+namespace librma {
 
 /// Has the system take memory for a range of a file that lies in memory (memfd_create). Memory that it took
 /// for a range that it cannot fill stays. Ends however often signals come. Returns 0, or an error number.
@@ -12,4 +12,4 @@ namespace rma {
 /// own.
 void give_file_memory(int file, std::size_t offset, std::size_t bytes) noexcept;
 
-}  // namespace rma
+}  // namespace librma

@@ -12,7 +12,7 @@
 // is null if the process does not have the library.
 extern "C" [[gnu::weak]] void _gfortran_flush_i4(const int* unit);  // NOLINT(*-identifier,*-naming)
 
-namespace rma {
+namespace librma {
 
 void flush_streams() noexcept {
   try {
@@ -31,4 +31,4 @@ void flush_streams() noexcept {
   }
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <csignal>
 
-namespace rma {
+namespace librma {
 
 /// Makes a system call, and makes it again as long as a signal's handler interrupts it. `call` returns -1 and
 /// sets errno on failure, as the C library's functions do. Not for close(): the descriptor is closed even if
@@ -36,4 +36,4 @@ class SignalsHeldBack {
   sigset_t before_;
 };
 
-}  // namespace rma
+}  // namespace librma

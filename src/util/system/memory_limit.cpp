@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::uint64_t kNone = UINT64_MAX;
@@ -68,4 +68,4 @@ std::uint64_t usable_memory() {
   return std::min(pages * page_bytes, control_group_limit("/"));
 }
 
-}  // namespace rma
+}  // namespace librma

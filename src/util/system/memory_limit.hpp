@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 
-namespace rma {
+namespace librma {
 
 /// Returns how many bytes of memory this process may use: the machine's memory, or the lowest limit of its
 /// control groups (of either version) if that is less. Beyond such a limit the kernel kills the process; it
@@ -14,4 +14,4 @@ namespace rma {
 /// file system; tests pass another directory.
 [[nodiscard]] std::uint64_t control_group_limit(const std::filesystem::path& root);
 
-}  // namespace rma
+}  // namespace librma

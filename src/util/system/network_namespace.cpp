@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace rma {
+namespace librma {
 namespace {
 
 #ifdef SO_NETNS_COOKIE
@@ -27,4 +27,4 @@ std::uint64_t network_namespace() {
   return ::stat("/proc/self/ns/net", &about) == 0 ? about.st_ino : 0;
 }
 
-}  // namespace rma
+}  // namespace librma

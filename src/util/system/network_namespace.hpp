@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
-namespace rma {
+namespace librma {
 
 /// Returns a number of this process's network namespace, which no other one of this kernel has; 0 if the
 /// system does not tell it. Abstract socket names are valid within one network namespace.
 [[nodiscard]] std::uint64_t network_namespace();
 
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Returns the soft limit; UINT64_MAX without one.
@@ -34,4 +34,4 @@ std::uint64_t free_addresses() {
 
 std::uint64_t largest_file() { return limit_of(RLIMIT_FSIZE); }
 
-}  // namespace rma
+}  // namespace librma

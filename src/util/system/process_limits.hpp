@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace rma {
+namespace librma {
 
 /// Returns how many bytes of addresses this process may still take (ulimit -v); UINT64_MAX without a limit.
 [[nodiscard]] std::uint64_t free_addresses();
@@ -11,4 +11,4 @@ namespace rma {
 /// the limit would raise SIGXFSZ.
 [[nodiscard]] std::uint64_t largest_file();
 
-}  // namespace rma
+}  // namespace librma

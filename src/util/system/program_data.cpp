@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <span>
 
-namespace rma {
+namespace librma {
 namespace {
 
 struct Bounds {
@@ -81,4 +81,4 @@ bool program_needs(std::string_view name) {
   return search.found;
 }
 
-}  // namespace rma
+}  // namespace librma

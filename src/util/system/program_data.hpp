@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace rma {
+namespace librma {
 
 /// Addresses of the executable's static data.
 struct ProgramData {
@@ -21,4 +21,4 @@ struct ProgramData {
 /// Thread-safe.
 [[nodiscard]] bool program_needs(std::string_view name);
 
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 #include "util/system/network_namespace.hpp"
 #include "util/system/unix_socket.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A card has some hundred bytes, and a list of ranks four for each.
@@ -59,4 +59,4 @@ ssize_t receive_call(const Descriptor& socket, std::vector<std::byte>& message) 
   return receive(0);
 }
 
-}  // namespace rma
+}  // namespace librma

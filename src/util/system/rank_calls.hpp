@@ -15,7 +15,7 @@
 // too, and at an abstract name, which ranks reach that do not see the file. The system says whose process a
 // rank is, in rmarun's user namespace (SO_PEERCRED).
 
-namespace rma {
+namespace librma {
 
 /// The variable that names rmarun's directory to the ranks. The last part of the path is a random name, which
 /// is also the abstract name, and the end of the job's name.
@@ -70,4 +70,4 @@ bool send_call(const Descriptor& socket, const RankWords& words, std::span<const
 /// message that is longer than any of these; -1 with errno set on failure.
 [[nodiscard]] ssize_t receive_call(const Descriptor& socket, std::vector<std::byte>& message);
 
-}  // namespace rma
+}  // namespace librma

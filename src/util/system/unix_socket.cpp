@@ -6,7 +6,7 @@
 
 #include "util/system/interruptions.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr int kBacklog = 4096;
@@ -70,4 +70,4 @@ ucred other_end(const Descriptor& socket) {
   return who;
 }
 
-}  // namespace rma
+}  // namespace librma

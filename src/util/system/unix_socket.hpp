@@ -8,7 +8,7 @@
 
 #include "util/system/descriptor.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The address of a UNIX socket.
 struct SocketName {
@@ -39,4 +39,4 @@ struct SocketName {
 /// Returns who is at the other end; as this process's user and PID namespaces see it.
 [[nodiscard]] ucred other_end(const Descriptor& socket);
 
-}  // namespace rma
+}  // namespace librma

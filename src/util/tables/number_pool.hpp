@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace rma {
+namespace librma {
 
 /// The numbers that this process may give to objects that several ranks share, so that ranks need not agree
 /// on a number. The 2^kBits numbers from a base on are divided evenly among the ranks. A number that comes
@@ -58,4 +58,4 @@ class NumberPool {
   std::uint32_t drawn_ = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 
 #include "util/waiting/spin_lock.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Objects under way, each with a *name* that this process can give to other processes. A name is a slot and
 /// a generation, so a name that comes back late, twice, or was never given out finds nothing. A slot keeps
@@ -137,4 +137,4 @@ class SlotTable {
   std::atomic<std::size_t> live_ = 0;  ///< changed with the lock
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 // The call is made without FUTEX_PRIVATE_FLAG, because the word lies in memory that processes share.
@@ -42,4 +42,4 @@ void futex_wake(std::atomic<std::uint32_t>& word, int most, std::uint32_t sleepe
   futex(word, FUTEX_WAKE_BITSET, static_cast<std::uint32_t>(most), nullptr, sleepers);
 }
 
-}  // namespace rma
+}  // namespace librma

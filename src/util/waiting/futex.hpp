@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace rma {
+namespace librma {
 
 /// The set that meets every other one. A wake-up is for the sleepers whose set has a bit in common
 /// with the waker's.
@@ -22,4 +22,4 @@ bool futex_nap(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::in
 /// Wakes at most `most` sleepers whose set has a bit in common with `sleepers`.
 void futex_wake(std::atomic<std::uint32_t>& word, int most, std::uint32_t sleepers = kAllSleepers);
 
-}  // namespace rma
+}  // namespace librma

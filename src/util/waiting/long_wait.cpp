@@ -15,7 +15,7 @@
 
 #include "util/public_call.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Maps a page of the launcher's file. Returns null if the file does not say that it is there for this rank.
@@ -159,7 +159,8 @@ void LongWait::publish() {
   try {
     const WaitRecord record = record_of(*subject, since_);
     if (slot_ == nullptr) {
-      const auto slot = std::ranges::find_if(page->slots, [](WaitSlot& one) { return one.claim(); });
+      const auto slot =
+          std::ranges::find_if(page->slots, [](WaitSlot& wait_slot) { return wait_slot.claim(); });
       if (slot == page->slots.end()) return;
       slot_ = &*slot;
     }
@@ -178,4 +179,4 @@ void show_waits_of(int rank, std::string_view job) { own_page().belong_to(rank, 
 void show_no_waits() { own_page().forget(); }
 void name_waits_by(WaitPlaces* known) { places.store(known, std::memory_order_release); }
 
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 #include "util/clock.hpp"
 #include "util/waiting/wait_note.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A thread that has slept for so many nanoseconds in one wait says what it waits for. Waits that are over
 /// before cost nothing.
@@ -75,4 +75,4 @@ void show_no_waits();
 /// Says who knows the names of places; null at the job's end.
 void name_waits_by(WaitPlaces* places);
 
-}  // namespace rma
+}  // namespace librma

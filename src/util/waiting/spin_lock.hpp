@@ -6,7 +6,7 @@
 
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A lock for critical sections of a few dozen instructions, in which nobody sleeps. Taking and releasing it
 /// costs half of what std::mutex costs. A message of 8 bytes takes several such locks. A
@@ -39,4 +39,4 @@ class SpinLock {
   std::atomic<bool> held_ = false;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "util/clock.hpp"
 #include "util/waiting/futex.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
@@ -59,4 +59,4 @@ void Doorbell::wake_sleepers() {
   futex_wake(wakeups, INT_MAX);
 }
 
-}  // namespace rma
+}  // namespace librma

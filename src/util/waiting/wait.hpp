@@ -9,7 +9,7 @@
 
 #include "util/waiting/long_wait.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Operations that make progress only while some thread of their process drives them (MPI: progress). A
 /// thread that waits at a doorbell for something else drives them meanwhile, because other ranks may need
@@ -304,4 +304,4 @@ void wait_until(Doorbell& doorbell, const WaitPolicy& policy, const Condition& c
       doorbell, policy, condition, [] { return false; }, waker, describe));
 }
 
-}  // namespace rma
+}  // namespace librma

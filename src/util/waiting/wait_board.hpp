@@ -15,7 +15,7 @@
 // describes the job, and each rank has a page behind it, which only that rank's process writes. The launcher
 // reads the pages without the ranks' help: their threads may all sleep. It trusts nothing that it reads.
 
-namespace rma {
+namespace librma {
 
 /// The variable by which the launcher tells the ranks where the file is.
 inline constexpr const char* kWaitBoardVariable = "RMARUN_WAITS";
@@ -120,4 +120,4 @@ std::string_view text_of(const std::array<char, kSize>& from) {
           end == nullptr ? kSize : static_cast<std::size_t>(static_cast<const char*>(end) - from.data())};
 }
 
-}  // namespace rma
+}  // namespace librma

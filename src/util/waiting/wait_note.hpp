@@ -7,7 +7,7 @@
 
 #include "util/waiting/wait_board.hpp"
 
-namespace rma {
+namespace librma {
 
 /// The purpose of a wait, in the words of the code that waits. It is made only for a thread that has waited
 /// for long, so it may cost something, and it may throw std::bad_alloc.
@@ -74,4 +74,4 @@ struct NoWaitSubject {
 /// runs than a record holds.
 bool encode_ranks(std::vector<int> ranks, WaitRecord& record);
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "model.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 class Accumulate : public JobOfOne {
@@ -163,4 +163,4 @@ TEST_F(Accumulate, IsCounted) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -4,7 +4,7 @@
 
 #include "job_of_one.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 template <typename Word>
@@ -111,4 +111,4 @@ TEST(AtomicOps, Valid) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -17,7 +17,7 @@
 #include "transport/shm/cma_transport.hpp"
 #include "util/settings.hpp"
 
-namespace rma {
+namespace librma {
 
 inline constexpr std::size_t kStripe = StripeLocks::kStripeBytes;
 inline constexpr WaitPolicy kSleepAtOnce = {.spins = 0, .yields = 0};
@@ -77,4 +77,4 @@ class JobOfOne : public testing::Test {
   std::unique_ptr<Accumulator> accumulator;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "atomics/types.hpp"
 #include "model.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 template <typename T>
@@ -115,4 +115,4 @@ TEST(Kernels, AddComplexProductsByTheirParts) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

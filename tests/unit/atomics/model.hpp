@@ -14,7 +14,7 @@
 
 #include "rma/rma.h"
 
-namespace rma {
+namespace librma {
 
 inline constexpr std::array kTypes = {RMA_INT,    RMA_LONG,          RMA_LONG_LONG,     RMA_FLOAT,
                                       RMA_DOUBLE, RMA_COMPLEX_FLOAT, RMA_COMPLEX_DOUBLE};
@@ -91,4 +91,4 @@ inline Random seeded_random() {
   return Random(seed);
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 
 #include "job_of_one.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr auto kNobodyLost = [](std::uint64_t, std::uint32_t) { return false; };
@@ -190,4 +190,4 @@ TEST_F(Mutexes, TakeMemoryForWhatIsAskedAndGiveItBack) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 
 #include "job_of_one.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
@@ -58,4 +58,4 @@ TEST_F(Notify, AWaiterSeesTheDataWithTheFlag) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 #include "../helper_thread/helper_world.hpp"
 #include "job_of_one.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The job to which the served memory belongs.
@@ -79,4 +79,4 @@ TEST_F(RemoteAtomic, ARefusalInTheMiddleOfASegmentNamesAllOfIt) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "../helper_thread/helper_world.hpp"
 #include "atomics/mutexes.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Rank 1 has mutexes, and the others request them. No rank waits for an answer.
@@ -139,4 +139,4 @@ TEST_F(RemoteMutex, KeepsTheTicketsOfOthersInLine) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

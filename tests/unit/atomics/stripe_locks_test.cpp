@@ -14,7 +14,7 @@
 #include "../forked.hpp"
 #include "job_of_one.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr WaitPolicy kSpin = {.spins = 200, .yields = 0};
@@ -141,4 +141,4 @@ TEST(LockCursor, HoldsTheLockOfOneStripe) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace rma {
+namespace librma {
 namespace {
 
 std::uint64_t seed() {
@@ -107,4 +107,4 @@ TEST(Words, AWordThatWasSeenRightCountsAlthoughItChanges) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -29,7 +29,7 @@ std::vector<std::byte> bytes(std::string_view text) {
 }
 
 TEST_F(Bootstrap, IsAJobOfOneWithoutALauncher) {
-  const auto opened = rma::open_bootstrap(0);
+  const auto opened = librma::open_bootstrap(0);
   ASSERT_TRUE(opened.ok()) << opened.status().text();
   const auto& bootstrap = *opened.value();
   EXPECT_EQ(bootstrap.rank(), 0);
@@ -39,7 +39,7 @@ TEST_F(Bootstrap, IsAJobOfOneWithoutALauncher) {
 }
 
 TEST_F(Bootstrap, GivesBackItsOwnCard) {
-  const auto opened = rma::open_bootstrap(0);
+  const auto opened = librma::open_bootstrap(0);
   ASSERT_TRUE(opened.ok());
   auto& bootstrap = *opened.value();
   const auto card = bytes(std::string("a card\0with a zero byte", 23));
@@ -51,7 +51,7 @@ TEST_F(Bootstrap, GivesBackItsOwnCard) {
 }
 
 TEST_F(Bootstrap, RefusesRanksAndCardsThatAreNotThere) {
-  const auto opened = rma::open_bootstrap(0);
+  const auto opened = librma::open_bootstrap(0);
   ASSERT_TRUE(opened.ok());
   auto& bootstrap = *opened.value();
   EXPECT_EQ(bootstrap.card_of(0).status().code(), RMA_ERR_LAUNCH);
@@ -61,7 +61,7 @@ TEST_F(Bootstrap, RefusesRanksAndCardsThatAreNotThere) {
 
 TEST_F(Bootstrap, OpensAgainAndAgain) {
   for (int incarnation = 0; incarnation < 3; ++incarnation) {
-    const auto opened = rma::open_bootstrap(incarnation);
+    const auto opened = librma::open_bootstrap(incarnation);
     ASSERT_TRUE(opened.ok());
     EXPECT_EQ(opened.value()->card_of(0).status().code(), RMA_ERR_LAUNCH) << "a card of the previous round";
     ASSERT_TRUE(opened.value()->publish(bytes("card")).ok());
@@ -70,13 +70,13 @@ TEST_F(Bootstrap, OpensAgainAndAgain) {
 
 TEST_F(Bootstrap, NamesTheMissingHalfOfALaunchersEnvironment) {
   ::setenv("PMIX_RANK", "0", 1);
-  auto opened = rma::open_bootstrap(0);
+  auto opened = librma::open_bootstrap(0);
   EXPECT_EQ(opened.status().code(), RMA_ERR_LAUNCH);
   EXPECT_THAT(std::string(opened.status().text()), HasSubstr("has PMIX_RANK but not PMIX_NAMESPACE"));
 
   ::unsetenv("PMIX_RANK");
   ::setenv("PMIX_NAMESPACE", "some-job", 1);
-  opened = rma::open_bootstrap(0);
+  opened = librma::open_bootstrap(0);
   EXPECT_EQ(opened.status().code(), RMA_ERR_LAUNCH);
   EXPECT_THAT(std::string(opened.status().text()), HasSubstr("has PMIX_NAMESPACE but not PMIX_RANK"));
 }
@@ -84,7 +84,7 @@ TEST_F(Bootstrap, NamesTheMissingHalfOfALaunchersEnvironment) {
 TEST_F(Bootstrap, SaysWhatToDoWhenTheLauncherDoesNotAnswer) {
   ::setenv("PMIX_NAMESPACE", "a-job-that-is-over", 1);
   ::setenv("PMIX_RANK", "0", 1);
-  const auto opened = rma::open_bootstrap(0);
+  const auto opened = librma::open_bootstrap(0);
   EXPECT_EQ(opened.status().code(), RMA_ERR_LAUNCH);
   EXPECT_THAT(std::string(opened.status().text()), HasSubstr("unset both"));
 }
@@ -95,7 +95,7 @@ using BootstrapDeathTest = Bootstrap;
 TEST_F(BootstrapDeathTest, AbortEndsAJobOfOneWithItsCodeAndText) {
   EXPECT_EXIT(
       {
-        auto opened = rma::open_bootstrap(0);
+        auto opened = librma::open_bootstrap(0);
         opened.value()->abort(7, "the words before the end");
       },
       testing::ExitedWithCode(7), "the words before the end");

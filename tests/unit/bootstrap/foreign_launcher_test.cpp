@@ -40,7 +40,7 @@ class ForeignLauncher : public testing::Test {
   static std::optional<std::string> find(const std::vector<std::pair<const char*, const char*>>& variables) {
     clear();
     for (const auto& [name, value] : variables) ::setenv(name, value, 1);
-    return rma::find_foreign_launcher();
+    return librma::find_foreign_launcher();
   }
 };
 
@@ -78,10 +78,10 @@ TEST_F(ForeignLauncher, OfSeveralProcessesIsFoundByEachOfItsVariables) {
     ASSERT_TRUE(found) << one.named;
     EXPECT_THAT(*found,
                 AllOf(HasSubstr(one.named), HasSubstr(one.instead), HasSubstr("RMA_SINGLETON=always")));
-    const auto refused = rma::open_bootstrap(0);
+    const auto refused = librma::open_bootstrap(0);
     EXPECT_EQ(refused.status().code(), RMA_ERR_LAUNCH);
     EXPECT_EQ(std::string(refused.status().text()), *found);
-    EXPECT_TRUE(rma::open_bootstrap(0, nullptr, rma::SingletonSetting::always).ok()) << one.named;
+    EXPECT_TRUE(librma::open_bootstrap(0, nullptr, librma::SingletonSetting::always).ok()) << one.named;
   }
 }
 
@@ -110,7 +110,7 @@ TEST_F(ForeignLauncher, OfAProcessThatIsAloneIsNone) {
   for (const auto& variables : cases) {
     const auto found = find(variables);
     EXPECT_FALSE(found) << *found;
-    const auto opened = rma::open_bootstrap(0);
+    const auto opened = librma::open_bootstrap(0);
     ASSERT_TRUE(opened.ok()) << opened.status().text();
     EXPECT_EQ(opened.value()->size(), 1);
     EXPECT_EQ(opened.value()->remark(), "");

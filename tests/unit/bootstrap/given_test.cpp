@@ -61,7 +61,7 @@ TEST(GivenBootstrap, CarriesEveryCardToEveryone) {
     threads.emplace_back([&meeting, &jobs, rank] {
       Member member = {&meeting, static_cast<std::size_t>(rank)};
       const rma_bootstrap_t given = {rank, kRanks, allgather, barrier, nullptr, &member};
-      auto opened = rma::open_bootstrap(0, &given);
+      auto opened = librma::open_bootstrap(0, &given);
       ASSERT_TRUE(opened.ok()) << opened.status().text();
       auto& bootstrap = *opened.value();
       EXPECT_EQ(bootstrap.rank(), rank);
@@ -89,7 +89,7 @@ TEST(GivenBootstrap, CarriesEveryCardToEveryone) {
 
 TEST(GivenBootstrap, SaysWhichCallFailed) {
   const rma_bootstrap_t given = {0, 1, fail, barrier, nullptr, nullptr};
-  const auto opened = rma::open_bootstrap(0, &given);
+  const auto opened = librma::open_bootstrap(0, &given);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.status().code(), RMA_ERR_LAUNCH);
   EXPECT_THAT(std::string(opened.status().text()), HasSubstr("allgather"));

@@ -7,7 +7,7 @@
 #include "../seed.hpp"
 #include "ring_world.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 TEST_F(RingWorld, ABusyPeerIsGivenARing) {
@@ -316,4 +316,4 @@ TEST_F(RingWorld, ThreadsSendToEachOtherAtOnce) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

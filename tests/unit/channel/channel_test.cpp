@@ -8,7 +8,7 @@
 #include "channel_world.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 std::uint64_t counted(Counter counter) { return total_counts()[static_cast<std::size_t>(counter)]; }
@@ -302,4 +302,4 @@ TEST_F(ChannelWorld, MessagesToAPeerWithoutBuffersAreRefusedAtOnce) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

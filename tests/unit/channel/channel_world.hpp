@@ -12,7 +12,7 @@
 #include "fabric/rails.hpp"
 #include "loopback/loopback_transport.hpp"
 
-namespace rma {
+namespace librma {
 
 using Bytes = std::vector<std::byte>;
 
@@ -152,4 +152,4 @@ class ChannelWorld : public testing::Test {
   std::vector<std::unique_ptr<Process>> processes;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "channel_world.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The test itself writes the messages of rank 1. Ranks 0 and 2 have ordinary channels.
@@ -189,4 +189,4 @@ TEST_F(HostilePeer, AnyBytes) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 #include "ring_world.hpp"
 #include "util/bytes_of.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The test itself writes the messages of rank 1. Rank 0 has an ordinary channel.
@@ -244,4 +244,4 @@ TEST_F(HostileRing, AnyBytesInARing) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

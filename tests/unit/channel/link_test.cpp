@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rma {
+namespace librma {
 namespace {
 
 using Order = Link::Order;
@@ -161,4 +161,4 @@ TEST_F(Links, AWithdrawnBufferIsNotReturned) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -7,7 +7,7 @@
 #include "../seed.hpp"
 #include "channel/polling_set.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Owner and peers that answer late, and in any order; all that is promised always holds.
@@ -98,4 +98,4 @@ TEST(PollingSet, KeepsItsPromisesWhateverHappens) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rma {
+namespace librma {
 namespace {
 
 using Kind = PollingSet::Decision::Kind;
@@ -309,4 +309,4 @@ TEST(PollingSet, ABusyPeerIsFoundAmongAnyNumberOfOthers) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 #include "../seed.hpp"
 #include "util/bytes_of.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -174,7 +174,7 @@ TEST(Ring, GoesRoundAndRound) {
     Ring ring({.slots = slots, .slot_bytes = 64});
     for (std::uint32_t i = 0; i < 2000; ++i) {
       ASSERT_FALSE(ring.sender.full());
-      ring.place(ring.sender.put(rma::bytes_of(i), {}));
+      ring.place(ring.sender.put(librma::bytes_of(i), {}));
       const RingReceiver::Look look = ring.receiver.look();
       ASSERT_EQ(look.state, State::message) << i;
       ASSERT_EQ(std::memcmp(look.message.data(), &i, sizeof i), 0);
@@ -322,4 +322,4 @@ TEST(RingThreads, ADevicePlacesTheBytesOfAnImageInOrder) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

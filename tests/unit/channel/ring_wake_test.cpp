@@ -7,7 +7,7 @@
 #include "../seed.hpp"
 #include "ring_world.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 class Sleepers : public RingWorld {
@@ -160,4 +160,4 @@ TEST_F(Sleepers, NobodySleepsThroughAMessage) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -3,7 +3,7 @@
 #include "channel_world.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A world in which a peer gets a ring after a few messages. The ring has a few slots. Short messages fit
 /// into a slot; kLong does not.
@@ -46,4 +46,4 @@ class RingWorld : public ChannelWorld {
   }
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 #include "../seed.hpp"
 #include "shm_rank.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -177,4 +177,4 @@ TEST_F(ShmChannelLoss, TheLastMessagesOfAPeerThatEndsArriveThoughTheyCameByARing
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

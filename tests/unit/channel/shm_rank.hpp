@@ -15,7 +15,7 @@
 #include "transport/shm/shm_transport.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 
 inline constexpr std::size_t kShmMessage = 512;
 inline constexpr int kMostRanks = 3;
@@ -212,4 +212,4 @@ class ShmRank {
   std::unique_ptr<Channel> channel_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -5,15 +5,15 @@
 
 #include <numeric>
 
-#include "thread_team_transport.hpp"
+#include "thread_team_carrier.hpp"
 #include "threads.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing_threads::Network;
 using testing_threads::run_members;
-using testing_threads::ThreadTeamTransport;
+using testing_threads::ThreadTeamCarrier;
 
 class AgreementTest : public testing::TestWithParam<int> {
  protected:
@@ -23,7 +23,7 @@ class AgreementTest : public testing::TestWithParam<int> {
   /// The objects of one process.
   struct Process {
     Process(AgreementTest& test, int rank) : transport(test.network_, rank), agreement(rank, transport) {}
-    ThreadTeamTransport transport;
+    ThreadTeamCarrier transport;
     Agreement agreement;
   };
 
@@ -107,4 +107,4 @@ TEST_P(AgreementTest, ALostMemberKeepsNobodyWaiting) {
 INSTANTIATE_TEST_SUITE_P(Jobs, AgreementTest, testing::Values(1, 2, 3, 4, 5, 8));
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -3,15 +3,15 @@
 #include <cstdlib>
 #include <new>
 
-namespace rma::testing_threads {
+namespace librma::testing_threads {
 
 thread_local std::size_t allocations = 0;
 
-}  // namespace rma::testing_threads
+}  // namespace librma::testing_threads
 
 // The form that does not throw, too: otherwise a sanitizer's own would allocate what is freed below.
 void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
-  ++rma::testing_threads::allocations;
+  ++librma::testing_threads::allocations;
   return std::malloc(bytes != 0 ? bytes : 1);
 }
 void* operator new(std::size_t bytes) {

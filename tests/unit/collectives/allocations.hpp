@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
-namespace rma::testing_threads {
+namespace librma::testing_threads {
 
 /// How often this thread has taken memory by operator new.
 extern thread_local std::size_t allocations;
 
-}  // namespace rma::testing_threads
+}  // namespace librma::testing_threads

@@ -4,7 +4,7 @@
 
 #include "util/waiting/wait.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Thrown in a member that ends.
 struct Gone {};
@@ -23,4 +23,4 @@ class EndsWaiting final : public WaitProgress {
   std::uint64_t looks_;
 };
 
-}  // namespace rma
+}  // namespace librma

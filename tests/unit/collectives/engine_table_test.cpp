@@ -5,7 +5,7 @@
 #include "collectives/schedules/plan_runner.hpp"
 #include "collectives/shared_memory/hierarchical_exchange.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr TeamLayout kOneHost = {.members = 8, .hosts = 1, .in_memory = true};
@@ -79,4 +79,4 @@ TEST(EngineTable, TheSettingOfAllgathersDecides) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -19,7 +19,7 @@
 #include "threads.hpp"
 
 /// Random collectives of threads, whose results are compared with a sequential model.
-namespace rma::testing_threads {
+namespace librma::testing_threads {
 
 /// A function x -> factor * x + summand modulo 2^32. Chaining such functions is associative and does not
 /// commute.
@@ -328,7 +328,7 @@ class Player {
 
   Memory& memory_;
   ThreadBuffers buffers_;
-  Exchange exchange_;
+  SharedExchange exchange_;
   std::mt19937_64 shared_;
   std::mt19937_64 own_;
   rma_collective_t collective_ = {};
@@ -338,4 +338,4 @@ class Player {
   bool all_shared_ = false;
 };
 
-}  // namespace rma::testing_threads
+}  // namespace librma::testing_threads

@@ -12,7 +12,7 @@
 #include "thread_memory.hpp"
 #include "threads.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing_threads::Memory;
@@ -60,7 +60,7 @@ struct LostBuffers {
 };
 
 /// Executes operations of one kind, with blocks of `bytes` bytes, until one fails.
-Status until_failure(Exchange& exchange, rma_collective_kind_t kind, std::size_t bytes,
+Status until_failure(SharedExchange& exchange, rma_collective_kind_t kind, std::size_t bytes,
                      LostBuffers& buffers) {
   auto& [src, dst] = buffers;
   rma_collective_t collective = {};
@@ -98,7 +98,7 @@ TEST_P(ExchangeLostTest, EveryCollectiveEndsWhenAMemberIsLostInTheMiddle) {
       EndsWaiting ends(looks);
       const WaitPolicy policy = {.spins = 0, .yields = 1000, .progress = member == gone ? &ends : nullptr};
       const ThreadBuffers buffers(memories, member, Reach::all);
-      Exchange exchange(*block, member, policy, buffers, roster);
+      SharedExchange exchange(*block, member, policy, buffers, roster);
       try {
         const Status status = until_failure(exchange, static_cast<rma_collective_kind_t>(kind), bytes,
                                             data[static_cast<std::size_t>(member)]);
@@ -129,4 +129,4 @@ INSTANTIATE_TEST_SUITE_P(Teams, ExchangeTest,
                          name_of);
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

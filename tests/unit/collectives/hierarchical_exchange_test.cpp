@@ -16,17 +16,17 @@
 #include "collectives/members/reduce.hpp"
 #include "collectives/team/engine_table.hpp"
 #include "ends_waiting.hpp"
-#include "thread_team_transport.hpp"
+#include "thread_team_carrier.hpp"
 #include "threads.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing_threads::Network;
 using testing_threads::OwnBlock;
 using testing_threads::run_members;
 using testing_threads::ThreadRoster;
-using testing_threads::ThreadTeamTransport;
+using testing_threads::ThreadTeamCarrier;
 
 constexpr std::size_t kPiece = TeamBlock::kPieceBytes;
 constexpr std::size_t kKinds = RMA_COLLECTIVE_EXSCAN + 1;
@@ -60,7 +60,7 @@ class PrivateBuffers final : public Buffers {
 /// The members of one host: those that have ended, and a team that was given up, as HostRoster has them.
 class Mates final : public Roster {
  public:
-  Mates(const ThreadRoster& team, std::vector<int> members, ThreadTeamTransport& transport)
+  Mates(const ThreadRoster& team, std::vector<int> members, ThreadTeamCarrier& transport)
       : team_(team), members_(std::move(members)), transport_(transport) {}
   [[nodiscard]] bool ended(int place) const override {
     return team_.ended(members_[static_cast<std::size_t>(place)]) || transport_.revoker() != Network::kNobody;
@@ -70,7 +70,7 @@ class Mates final : public Roster {
  private:
   const ThreadRoster& team_;
   const std::vector<int> members_;
-  ThreadTeamTransport& transport_;
+  ThreadTeamCarrier& transport_;
 };
 
 /// The hosts of a team: the host of each member, and whether the members of a host have scratch.
@@ -111,7 +111,7 @@ struct World {
 /// One member.
 class Member {
  public:
-  Member(World& world, int me, int life = ThreadTeamTransport::kForEver, WaitProgress* progress = nullptr)
+  Member(World& world, int me, int life = ThreadTeamCarrier::kForEver, WaitProgress* progress = nullptr)
       : me_(me),
         transport_(world.network, me, life),
         mates_(world.hosts.mates(me)),
@@ -149,13 +149,13 @@ class Member {
 
  private:
   const int me_;
-  ThreadTeamTransport transport_;
+  ThreadTeamCarrier transport_;
   const std::vector<int> mates_;
   const Mates roster_;
   const PrivateBuffers buffers_;
   HostMap map_;
   std::vector<std::byte> scratch_;
-  std::optional<Exchange> within_;
+  std::optional<SharedExchange> within_;
   std::optional<PlanRunner> between_;
   HierarchicalExchange exchange_;
 };
@@ -386,7 +386,7 @@ TEST_P(HierarchicalExchangeTest, EveryCollectiveEndsWhenAMemberIsLostInTheMiddle
     const std::uint64_t looks = random() % 60;
     run_members(members, [&](int me) {
       EndsWaiting ends(looks);
-      Member member(world, me, me == gone && between ? life : ThreadTeamTransport::kForEver,
+      Member member(world, me, me == gone && between ? life : ThreadTeamCarrier::kForEver,
                     me == gone && !between ? &ends : nullptr);
       constexpr std::size_t kCount = 100;
       std::vector<double> src(kCount * static_cast<std::size_t>(members));
@@ -459,4 +459,4 @@ TEST(HostMap, RefusesLeadersThatAreNone) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

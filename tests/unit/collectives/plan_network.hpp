@@ -16,7 +16,7 @@
 
 // Executes the plans of all members of a team in one thread, in a random order.
 
-namespace rma::testing_plans {
+namespace librma::testing_plans {
 
 /// A send and its receive have ended when both were started and the network has carried the message, at any
 /// time after that: so a member that uses a buffer too early, or waits for a send that nobody receives, is
@@ -118,4 +118,4 @@ class PlanNetwork {
   std::map<std::pair<int, int>, Pair> pairs_;
 };
 
-}  // namespace rma::testing_plans
+}  // namespace librma::testing_plans

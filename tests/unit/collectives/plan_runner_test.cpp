@@ -14,15 +14,15 @@
 
 #include "allocations.hpp"
 #include "collectives/members/reduce.hpp"
-#include "thread_team_transport.hpp"
+#include "thread_team_carrier.hpp"
 #include "threads.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing_threads::Network;
 using testing_threads::run_members;
-using testing_threads::ThreadTeamTransport;
+using testing_threads::ThreadTeamCarrier;
 
 /// The sizes around which algorithms and pieces change.
 constexpr std::array<std::size_t, 12> kSizes = {
@@ -183,7 +183,7 @@ class Player {
     return "step " + std::to_string(step_) + ", member " + std::to_string(me_);
   }
 
-  ThreadTeamTransport transport_;
+  ThreadTeamCarrier transport_;
   const int me_;
   const int members_;
   std::vector<std::byte> scratch_;
@@ -221,7 +221,7 @@ TEST_P(PlanRunnerTest, EveryCollectiveEndsWhenAMemberIsLostInTheMiddle) {
     const int root = static_cast<int>(random() % static_cast<std::uint64_t>(members));
     Network network(members);
     run_members(members, [&](int me) {
-      ThreadTeamTransport transport(network, me, me == gone ? life : ThreadTeamTransport::kForEver);
+      ThreadTeamCarrier transport(network, me, me == gone ? life : ThreadTeamCarrier::kForEver);
       std::vector<std::byte> scratch(PlanRunner::kScratch);
       PlanRunner runner(transport, me, members, scratch.data());
       constexpr std::size_t kCount = 65'536;
@@ -253,7 +253,7 @@ TEST_P(PlanRunnerTest, NobodyLeavesABarrierBeforeAllHaveCome) {
   Network network(members);
   std::vector<int> arrived(static_cast<std::size_t>(members) * 16);  // plain: barriers order memory
   run_members(members, [&](int me) {
-    ThreadTeamTransport transport(network, me);
+    ThreadTeamCarrier transport(network, me);
     PlanRunner runner(transport, me, members, nullptr);
     for (int round = 1; round <= kRounds; ++round) {
       arrived[static_cast<std::size_t>(me) * 16] = round;
@@ -273,7 +273,7 @@ TEST_P(PlanRunnerTest, AMemberLostWhileOthersPartKeepsNobodyWaiting) {
   std::atomic<int> well = 0;
   std::barrier all_have_met(members);
   run_members(members, [&](int me) {
-    ThreadTeamTransport transport(network, me);
+    ThreadTeamCarrier transport(network, me);
     PlanRunner runner(transport, me, members, nullptr);
     EXPECT_TRUE(runner.run({}).ok());
     all_have_met.arrive_and_wait();
@@ -292,7 +292,7 @@ TEST_P(PlanRunnerTest, AMemberLostWhileOthersPartKeepsNobodyWaiting) {
 }
 
 /// Takes every message at once, and has every message that is asked for. It allocates nothing.
-class EmptyTransport final : public TeamTransport {
+class EmptyTransport final : public TeamCarrier {
  public:
   [[nodiscard]] Status start(int member, int /*tag*/, const void* /*data*/, std::size_t /*bytes*/,
                              Sending& sending) override {
@@ -332,4 +332,4 @@ TEST_P(PlanRunnerTest, NoCallAllocatesMemory) {
 INSTANTIATE_TEST_SUITE_P(Teams, PlanRunnerTest, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 13));
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -15,7 +15,7 @@
 // What the tests of plans share: numbers of members, random data, and elements whose combination does not
 // commute.
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing_plans::PlanNetwork;
@@ -148,4 +148,4 @@ class Reductions : public Plans {
 };
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 // One thread executes the plans of all members, in a random order. A flag writes what was put before it at
 // once, and a member goes on behind a flag that it awaits when the word is there.
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The announced memory of one member, and its plan.
@@ -148,4 +148,4 @@ INSTANTIATE_TEST_SUITE_P(Teams, PutPlans,
                          testing::Combine(testing::Values(2, 3, 4, 5, 7, 8, 13, 30), testing::Bool()));
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 
 #include "collectives/members/reduce.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 TEST_P(Plans, NoMemberLeavesABarrierBeforeAllHaveCome) {
@@ -407,4 +407,4 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Plans, testing::ValuesIn(kMembers));
 INSTANTIATE_TEST_SUITE_P(Sizes, Reductions, testing::ValuesIn(kMembers));
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

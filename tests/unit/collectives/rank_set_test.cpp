@@ -10,7 +10,7 @@
 
 #include "../seed.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 TEST(RankSetTest, AgreesWithASet) {
@@ -50,4 +50,4 @@ TEST(RankSetTest, LongListsTakeStepsInProportion) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -20,7 +20,7 @@
 // Threads take the place of a team's processes. Their writes are carried out late and by other threads, as a
 // device does it, in the order of each sender and receiver.
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing_threads::run_members;
@@ -389,4 +389,4 @@ TEST(AllgatherSteps, CopiedBlocksHaveRoomInTheCollectiveBuffer) {
 INSTANTIATE_TEST_SUITE_P(Teams, RdmaAllgatherTest, testing::Values(2, 3, 4, 5, 7, 8, 13));
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing::HasSubstr;
@@ -146,4 +146,4 @@ TEST(ReduceTest, RefusalsSayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 
 #include "threads.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing_threads::OwnBlock;
@@ -194,4 +194,4 @@ INSTANTIATE_TEST_SUITE_P(Teams, RoundsTest,
                          });
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 #include <array>
 #include <climits>
 
-namespace rma {
+namespace librma {
 namespace {
 
 std::vector<int> members_of(std::span<const SplitChoice> choices, int color) {
@@ -34,4 +34,4 @@ TEST(SplitTest, OrdersByKeyThenByParentRank) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 
 #include "threads.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing_threads::run_members;
@@ -142,4 +142,4 @@ TEST(TeamRegistryTest, AnOwnerThatHasEndedWithdrawsNothing) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

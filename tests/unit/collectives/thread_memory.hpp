@@ -13,7 +13,7 @@
 #include "collectives/shared_memory/exchange.hpp"
 
 /// The memory of members that are threads of one process.
-namespace rma::testing_threads {
+namespace librma::testing_threads {
 
 inline constexpr std::size_t kMostBytes = 24000;
 
@@ -84,4 +84,4 @@ class ThreadBuffers final : public Buffers {
   mutable bool scratch_taken_ = false;
 };
 
-}  // namespace rma::testing_threads
+}  // namespace librma::testing_threads

@@ -17,7 +17,7 @@
 
 // Threads that take the place of a team's processes.
 
-namespace rma::testing_threads {
+namespace librma::testing_threads {
 
 /// Returns and prints the seed: LIBRMA_TEST_SEED, else a fixed one.
 inline std::uint64_t seed() {
@@ -71,4 +71,4 @@ void run_members(int members, const Body& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-}  // namespace rma::testing_threads
+}  // namespace librma::testing_threads

@@ -2,7 +2,7 @@
 
 #include "plans_fixture.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Operations between two groups. The members from `first` on are the second one.
@@ -230,4 +230,4 @@ TEST_P(TwoGroups, ReduceScatter) {
 INSTANTIATE_TEST_SUITE_P(Sizes, TwoGroups, testing::ValuesIn(kMembers));
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

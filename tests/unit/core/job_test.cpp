@@ -9,7 +9,7 @@
 #include "../job_of_one.hpp"
 #include "core/one_sided/operation.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 class JobTest : public JobOfOne {
@@ -109,4 +109,4 @@ TEST_F(JobTest, AnOperationOnOtherMemoryFailsAndMovesNothing) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

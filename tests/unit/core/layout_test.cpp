@@ -8,7 +8,7 @@
 #include "../random_layout.hpp"
 #include "../seed.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::uintptr_t kMiddle = 1U << 20U;
@@ -120,4 +120,4 @@ TEST(Layout, AnyBytesAreNoneOrALayout) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "core/one_sided/remote_access.hpp"
 #include "loopback/loopback_transport.hpp"
 
-namespace rma {
+namespace librma {
 
 /// RemoteAccess over a loopback. The test itself is every rank.
 class LoopbackAccess : public testing::Test {
@@ -65,4 +65,4 @@ class LoopbackAccess : public testing::Test {
   std::array<std::byte, 200> theirs = {};
 };
 
-}  // namespace rma
+}  // namespace librma

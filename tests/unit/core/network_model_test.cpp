@@ -4,7 +4,7 @@
 
 #include "network_world.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 struct Setup {
@@ -139,4 +139,4 @@ INSTANTIATE_TEST_SUITE_P(Setups, NetworkModel,
                                          Setup{LocalBufferSetting::bounce, 2}));
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -4,7 +4,7 @@
 #include "fabric/rail_match.hpp"
 #include "network_world.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 class NetworkRails : public NetworkWorld {
@@ -292,4 +292,4 @@ TEST(ReceiveCount, GrowsWithTheLogarithmOfTheRanks) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -4,7 +4,7 @@
 
 #include "network_world.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 class NetworkTest : public NetworkWorld {
@@ -285,4 +285,4 @@ TEST_F(NetworkTest, ThreadsDoNotDisturbEachOther) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

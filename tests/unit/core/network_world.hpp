@@ -21,7 +21,7 @@
 #include "slow_rail.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Memory that begins at a page.
 class Pages {
@@ -193,4 +193,4 @@ class NetworkWorld : public testing::Test {
   std::unique_ptr<Network> network;
 };
 
-}  // namespace rma
+}  // namespace librma

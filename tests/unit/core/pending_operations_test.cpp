@@ -9,7 +9,7 @@
 #include <semaphore>
 #include <thread>
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A progress source whose completions come from another thread, which signals an event if the source has
@@ -450,4 +450,4 @@ TEST(Fences, NoneReturnsBeforeItsOwnThreadsPutsAreOver) {
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutEvents, PendingOperationsTest, testing::Bool());
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

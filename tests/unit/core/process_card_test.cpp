@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing::HasSubstr;
@@ -164,4 +164,4 @@ TEST(ProcessCard, WithAnImpossibleWindowIsRefused) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

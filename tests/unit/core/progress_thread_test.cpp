@@ -10,7 +10,7 @@
 
 #include "core/completion/pending_operations.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Counts how often it is polled, and remembers by whom.
@@ -84,4 +84,4 @@ TEST_F(ProgressThreadTest, ItEndsWhileAnOperationIsPending) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -3,7 +3,7 @@
 
 #include "loopback_access.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using RemoteAccessFence = LoopbackAccess;
@@ -110,4 +110,4 @@ TEST_F(RemoteAccessFence, AllCostsNothingWhereNothingWasDone) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -6,7 +6,7 @@
 
 #include "loopback_access.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using RemoteAccessTransfer = LoopbackAccess;
@@ -141,4 +141,4 @@ TEST_F(RemoteAccessTransfer, ThreadsShareTheDevice) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 #include "../seed.hpp"
 #include "malloc/directory_layout.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::size_t kCapacity = 4000;
@@ -276,4 +276,4 @@ TEST_F(RemoteMemoryTest, APartOfTheListThatCouldNotBeRegisteredIsOutOfReach) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

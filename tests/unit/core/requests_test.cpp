@@ -12,7 +12,7 @@
 #include "../seed.hpp"
 #include "core/completion/completion_context.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using End = RequestTable::End;
@@ -237,4 +237,4 @@ TEST(RequestTable, WhoEndsTheLastPartNeverTakesTheNextOperationForTheOneThatEnde
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

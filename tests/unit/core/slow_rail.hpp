@@ -11,7 +11,7 @@
 
 #include "loopback/loopback_transport.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A loopback that executes work when it is polled, not when it is posted, as a device does: in the order
 /// of posting, some items at a time. So tests notice data that is reused too early, and an order that two
@@ -180,4 +180,4 @@ class SlowRail final : public transport::Transport {
   std::deque<transport::Completion> ready_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 
 #include "../limited_registrar.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 class UserRegionsTest : public testing::Test {
@@ -96,4 +96,4 @@ TEST_F(UserRegionsTest, WhatIsLeftIsDeregisteredAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "fabric/registration_cache.hpp"
 #include "tag_registrar.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using Use = RegistrationCache::Use;
@@ -270,4 +270,4 @@ TEST_F(RegistrationCacheTest, MoreUnmappedThanCanBeNoted) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

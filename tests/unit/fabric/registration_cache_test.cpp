@@ -8,7 +8,7 @@
 
 #include "tag_registrar.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using Use = RegistrationCache::Use;
@@ -274,4 +274,4 @@ TEST_F(RegistrationCacheTest, DisabledRegistersForEachUse) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

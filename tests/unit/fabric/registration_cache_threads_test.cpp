@@ -12,7 +12,7 @@
 #include "fabric/registration_cache.hpp"
 #include "tag_registrar.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using Use = RegistrationCache::Use;
@@ -231,4 +231,4 @@ TEST_F(RegistrationCacheThreads, SameMemoryFirstUsedByAllAtOnce) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -18,7 +18,7 @@
 #include "fabric/registration_cache.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 
 inline std::size_t page_bytes() {
   static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -190,4 +190,4 @@ class RegistrationCacheTest : public testing::Test {
   std::array<std::uint64_t, kCounters> before_ = {};
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -23,7 +23,7 @@
 #include "tag_registrar.hpp"
 #include "util/system/background_thread.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 AddressSpan span_of(const std::byte* address, std::size_t pages) {
@@ -211,4 +211,4 @@ TEST(UnmapWatchDeathTest, ARefusedSystemCallTurnsTheCacheOff) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

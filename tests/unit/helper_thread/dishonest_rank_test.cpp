@@ -3,7 +3,7 @@
 #include "../seed.hpp"
 #include "helper_world.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The test itself chooses the messages of rank 1 to rank 0. Rank 2 is honest.
@@ -265,4 +265,4 @@ TEST_F(DishonestRank, AnyBytes) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

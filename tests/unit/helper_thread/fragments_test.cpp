@@ -7,7 +7,7 @@
 #include "../seed.hpp"
 #include "helper_world.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Rank 1 serves puts, gets and additions of bytes to any memory of this process.
@@ -141,4 +141,4 @@ TEST_F(Fragments, BuffersThatHoldLessThanAMessage) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

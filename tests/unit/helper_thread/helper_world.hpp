@@ -14,7 +14,7 @@
 #include "loopback/loopback_transport.hpp"
 #include "malloc/region_table.hpp"
 
-namespace rma {
+namespace librma {
 
 using Bytes = std::vector<std::byte>;
 
@@ -157,7 +157,7 @@ class HelperWorld : public testing::Test {
                                Status* status = nullptr) {
     RpcClient& asker = client(from);
     auto outcome = std::make_shared<Outcome>();
-    Request request = {.rank = of, .kind = kind, .reply_room = room};
+    RpcRequest request = {.rank = of, .kind = kind, .reply_room = room};
     const std::span<const std::byte> whole = body;
     if (body.size() > asker.most_in_message() || room > asker.most_in_reply()) {
       request.buffer = asker.take_buffer(of);
@@ -205,4 +205,4 @@ class HelperWorld : public testing::Test {
   std::vector<std::unique_ptr<Rank>> ranks;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 #include "../seed.hpp"
 #include "helper_world.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 class RpcClientTest : public HelperWorld {
@@ -214,4 +214,4 @@ TEST_F(RpcClientTest, MoreRequestsThanMayBeOpenWait) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 
 #include "helper_world.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr int kServer = 0;
@@ -90,4 +90,4 @@ TEST_F(Scarce, WhoIsLostWhileItWaitsIsPassedOver) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 #include "helper_world.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Requests for which no rank waits: accumulates, which are noted, and puts, which are refused.
@@ -88,4 +88,4 @@ TEST_F(UnacknowledgedRequests, AreOverBeforeATransferBegins) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -19,7 +19,7 @@
 #include "malloc/window.hpp"
 #include "small_window.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing::HasSubstr;
@@ -268,4 +268,4 @@ TEST_F(AliasTest, ThreadsForkAtTheSameTime) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -33,7 +33,7 @@ int mallctl(const char* /*name*/, void* /*old_value*/, std::size_t* /*old_bytes*
 }
 }
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing::HasSubstr;
@@ -405,4 +405,4 @@ TEST(Allocator, ReservedAddressesTakeMemoryWhenCommitted) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 #include "malloc/window.hpp"
 #include "malloc/window_backing.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 // These tests leave too few addresses for a sanitizer.
@@ -92,4 +92,4 @@ TEST(Arena, AnAllocationFailsAndLeavesNothingWhereItsExtentCannotBeNoted) {
 #endif
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -14,7 +14,7 @@
 #include "malloc/window_backing.hpp"
 #include "small_window.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::size_t kPage = ExtentPool::kPage;
@@ -117,4 +117,4 @@ TEST(ExtentPoolTest, ARefusedExtentChangesNothing) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

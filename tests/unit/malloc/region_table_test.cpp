@@ -16,7 +16,7 @@
 
 #include "../seed.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing::HasSubstr;
@@ -416,4 +416,4 @@ TEST(RegionViewTest, StaysInsideWhatItWasGiven) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -5,7 +5,7 @@
 
 #include "../limited_registrar.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::size_t kExtent = std::size_t{1} << 20U;
@@ -154,4 +154,4 @@ TEST_F(RegisteredBackingTest, DeregistersAndUnlistsEverythingAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

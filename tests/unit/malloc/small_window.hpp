@@ -8,7 +8,7 @@
 
 #include "malloc/window.hpp"
 
-namespace rma {
+namespace librma {
 
 inline constexpr std::size_t kMiB = std::size_t{1} << 20U;
 
@@ -25,4 +25,4 @@ inline std::size_t bytes_held(const Window& window) {
   return static_cast<std::size_t>(about.st_blocks) * 512;
 }
 
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 
 #include "small_window.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::size_t kSmallPage = 4096;
@@ -106,4 +106,4 @@ TEST(WindowBackingTest, RandomRangesAgreeWithAModel) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

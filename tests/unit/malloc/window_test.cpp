@@ -20,7 +20,7 @@
 
 #include "small_window.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing::HasSubstr;
@@ -320,4 +320,4 @@ TEST(PeerWindowTest, RefusesAWindowThatCouldBeShortened) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -11,7 +11,7 @@
 
 #include "messages_of_one.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 class Numbers : public MessagesOfOne {
@@ -102,4 +102,4 @@ TEST_F(Numbers, DoNotComeBackWhileAReceiveIsUnderWay) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

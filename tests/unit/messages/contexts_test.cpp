@@ -9,7 +9,7 @@
 
 #include "../seed.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 TEST(ContextTable, AContextStaysUntilItIsDropped) {
@@ -146,4 +146,4 @@ TEST(ContextTable, AThreadThatTakesMessagesInGetsTheContextOfTheNumber) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rma {
+namespace librma {
 namespace {
 
 TEST(HelpRecordTest, AsksWhileTheSenderHelps) {
@@ -33,4 +33,4 @@ TEST(HelpRecordTest, CopiesAloneAfterMessagesWithoutHelpAndThenAsksAgain) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -12,7 +12,7 @@
 #include "../seed.hpp"
 #include "hostile/message_world.hpp"
 
-namespace rma::hostile {
+namespace librma::hostile {
 namespace {
 
 class HostileMessages : public testing::TestWithParam<MessagePath> {
@@ -437,4 +437,4 @@ INSTANTIATE_TEST_SUITE_P(Paths, HostileMessages, testing::Values(MessagePath::ch
                          name_of_path);
 
 }  // namespace
-}  // namespace rma::hostile
+}  // namespace librma::hostile

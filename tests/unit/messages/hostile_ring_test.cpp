@@ -8,7 +8,7 @@
 #include "line_ring_world.hpp"
 #include "messages/rings/line_ring.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr LineRingSizes kHostileSizes = {.lines = 16, .bytes = 4096};
@@ -137,4 +137,4 @@ TEST(HostileFeedback, NoFeedbackMakesTheSenderWriteOutsideTheRing) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include "../seed.hpp"
 #include "messages_job.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 class InboxAddresses : public MessagesJob {
@@ -78,4 +78,4 @@ TEST_F(InboxAddresses, AnAnnouncementWithoutARingIsIgnored) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

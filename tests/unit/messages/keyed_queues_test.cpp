@@ -14,7 +14,7 @@
 
 #include "../seed.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 struct QueueNode {
@@ -126,4 +126,4 @@ TEST(KeyedQueues, ATableThatWasFullOnceFindsRoomAmongEmptyQueues) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

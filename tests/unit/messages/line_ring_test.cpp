@@ -12,7 +12,7 @@
 #include "../seed.hpp"
 #include "line_ring_world.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr LineRingSizes kLineRings[] = {{.lines = 1, .bytes = 1024},
@@ -149,4 +149,4 @@ TEST(LineRing, TwoThreads) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

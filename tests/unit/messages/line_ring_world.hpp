@@ -10,7 +10,7 @@
 
 #include "messages/rings/line_ring.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A ring with both of its sides, and guards before and behind its memory.
 class LineRingWorld {
@@ -88,4 +88,4 @@ inline bool is(const LineReceiver::Head& head, std::uint64_t number) {
          std::ranges::equal(head.body, body_of(number, head.body.size()));
 }
 
-}  // namespace rma
+}  // namespace librma

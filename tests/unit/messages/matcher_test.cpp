@@ -12,7 +12,7 @@
 
 #include "../seed.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 bool fits(const PostedReceive& receive, int source, int tag) {
@@ -200,4 +200,4 @@ TEST(Matcher, TheReceiveThatWasPostedFirstWins) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 #include "messages/rings/inbox.hpp"
 #include "messages/sending/outbox.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A job of one process, the test, with an inbox and an outbox. The process sends to itself.
 class MessagesJob : public testing::Test {
@@ -41,4 +41,4 @@ class MessagesJob : public testing::Test {
   std::unique_ptr<Outbox> outbox;
 };
 
-}  // namespace rma
+}  // namespace librma

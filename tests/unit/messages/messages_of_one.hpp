@@ -14,7 +14,7 @@
 #include "messages/messages.hpp"
 #include "transport/shm/cma_transport.hpp"
 
-namespace rma {
+namespace librma {
 
 /// A job of one process, the test, which sends to itself.
 class MessagesOfOne : public testing::Test {
@@ -44,4 +44,4 @@ class MessagesOfOne : public testing::Test {
   std::unique_ptr<Messages> messages_;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -14,7 +14,7 @@
 #include "messages_job.hpp"
 #include "util/tables/slot_table.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 class OutboxToItself : public MessagesJob {
@@ -198,4 +198,4 @@ TEST_F(OutboxToItself, NothingGoesToARankThatIsLost) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

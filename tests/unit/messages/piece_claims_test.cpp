@@ -8,7 +8,7 @@
 
 #include "messages/rings/envelope.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 TEST(PieceClaims, TwoThreadsTakeEveryPieceOnce) {
@@ -67,4 +67,4 @@ TEST(ShareHead, NonsenseIsRefused) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

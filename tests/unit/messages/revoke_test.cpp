@@ -9,7 +9,7 @@
 
 #include "messages_of_one.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::uint32_t kContext = kFirstOwnContext + 7;
@@ -108,4 +108,4 @@ TEST_F(Revoke, EmptyMessagesOfTheLibraryAlwaysHaveRoom) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

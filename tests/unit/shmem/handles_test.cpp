@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace rma::shmem {
+namespace librma::shmem {
 namespace {
 
 struct Opaque;
@@ -42,4 +42,4 @@ TEST(Handles, WhatWasNeverGivenOutIsNotFound) {
 }
 
 }  // namespace
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -11,7 +11,7 @@
 
 #include "../seed.hpp"
 
-namespace rma::shmem {
+namespace librma::shmem {
 namespace {
 
 constexpr std::size_t kBytes = std::size_t{1} << 20;
@@ -90,4 +90,4 @@ TEST(Offsets, TooMuchIsRefused) {
 }
 
 }  // namespace
-}  // namespace rma::shmem
+}  // namespace librma::shmem

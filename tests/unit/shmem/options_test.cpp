@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rma::shmem {
+namespace librma::shmem {
 namespace {
 
 TEST(Options, SizesWithUnitsAndFractions) {
@@ -22,4 +22,4 @@ TEST(Options, OthersAreNoSizes) {
 }
 
 }  // namespace
-}  // namespace rma::shmem
+}  // namespace librma::shmem

@@ -7,7 +7,7 @@
 #include "host_assisted_world.hpp"
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// Worlds that are made one after the other, each from another draw.
@@ -310,4 +310,4 @@ TEST_F(HostAssistedCase, AFloodOfQuestionsIsHeldBack) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -13,7 +13,7 @@
 #include "../helper_thread/helper_world.hpp"
 #include "strided/host_assisted.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Ranks with host-assisted transfers over loopback endpoints. Most of their memory is registered.
 ///
@@ -223,4 +223,4 @@ class HostAssistedWorld : public HelperWorld {
   std::vector<std::unique_ptr<Memory>> memories;
 };
 
-}  // namespace rma
+}  // namespace librma

@@ -10,7 +10,7 @@
 
 #include "../seed.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr auto kMost = std::numeric_limits<std::ptrdiff_t>::max();
@@ -174,4 +174,4 @@ TEST(StridedShape, StopsVisitingWhenAsked) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

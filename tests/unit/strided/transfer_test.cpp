@@ -10,7 +10,7 @@
 #include "strided/strided.hpp"
 #include "strided/vector.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -316,4 +316,4 @@ TEST_F(Transfer, VectorsAccumulateAndRefusePartsOfElements) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

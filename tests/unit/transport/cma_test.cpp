@@ -15,7 +15,7 @@
 #include <numeric>
 #include <vector>
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 /// Memory pages without a file behind them. The destructor unmaps them.
@@ -309,4 +309,4 @@ TEST(CmaContract, ACardOfAnotherSizeIsRefused) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -9,7 +9,7 @@
 
 #include "transport/ofi/signal_guard.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 /// The attributes of an interface, as fi_getinfo returns them. They begin as those of provider net.
@@ -197,4 +197,4 @@ TEST(FabricChoice, LibfabricFindsLoHereAndLeavesTheSignalsToTheProgram) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 using testing::HasSubstr;
@@ -125,4 +125,4 @@ TEST(Handshake, ItsTokenDependsOnEveryByteBeforeIt) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

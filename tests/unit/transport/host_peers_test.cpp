@@ -23,7 +23,7 @@
 #include "../forked.hpp"
 #include "transport/shm/host_meeting.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 using testing::HasSubstr;
@@ -262,4 +262,4 @@ TEST_F(HostMeetingTest, TooFewDescriptorsAreAnErrorThatNamesTheLimit) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -65,7 +65,7 @@ extern "C" ssize_t process_vm_writev(pid_t process, const iovec* local, unsigned
   return copy(SYS_process_vm_writev, process, local, locals, remote, remotes, flags);
 }
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 /// A process with itself as its peer, whose end it looks for by a pidfd.
@@ -193,4 +193,4 @@ TEST_F(DisturbedCma, ABadPieceInTheMiddleIsItsOwnFailureOnly) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -3,7 +3,7 @@
 
 #include "loopback_pair.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 class LoopbackFault : public LoopbackPair {};
@@ -126,4 +126,4 @@ TEST_F(LoopbackFault, BadKeysAndRangesAreErrorCompletions) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -9,7 +9,7 @@
 
 #include "loopback/loopback_transport.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Two endpoints. The tests post at endpoint 0. `theirs` is the memory of endpoint 1. Both
 /// memories are registered.
@@ -90,4 +90,4 @@ class LoopbackPair : public testing::Test {
   Registration their_registration;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -4,7 +4,7 @@
 
 #include "loopback_pair.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 class Loopback : public LoopbackPair {};
@@ -199,4 +199,4 @@ TEST_F(Loopback, AtomicsReturnWhatWasThere) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -12,7 +12,7 @@
 
 #include "../seed.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 using Room = QueueSender::Room;
@@ -194,4 +194,4 @@ TEST_F(Queue, WhoFindsAByteInPlaceFindsThoseBeforeIt) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -14,7 +14,7 @@
 #include "transport/ofi/ofi_transport.hpp"
 #include "transport/service_thread.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// Two processes' transports over the loopback interface. The tests post at end 0. Both service threads
 /// run, so end 1 answers although nobody polls it.
@@ -112,4 +112,4 @@ class OfiPair : public testing::Test {
   }
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -11,7 +11,7 @@
 #include "ofi_pair.hpp"
 #include "transport/ofi/mapped_memory.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 TEST_F(OfiPair, AnEndThatNobodyPollsIsWrittenAndRead) {
@@ -262,4 +262,4 @@ TEST(OfiOrders, ThoseOfALostPeerAreReportedOnce) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

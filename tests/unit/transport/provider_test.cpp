@@ -6,7 +6,7 @@
 
 #include "util/settings.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 #ifdef RMA_HAS_OFI
@@ -33,4 +33,4 @@ TEST(Providers, NoOtherNameIs) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

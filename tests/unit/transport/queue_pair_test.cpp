@@ -4,7 +4,7 @@
 
 #include <thread>
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 TEST(Credits, AreTakenWholeOrNotAtAll) {
@@ -52,4 +52,4 @@ TEST(RequestId, ComesBackAsItWasAndLeavesTheReceivesBit) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

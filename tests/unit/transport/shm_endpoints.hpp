@@ -15,7 +15,7 @@
 #include "transport/shm/shm_transport.hpp"
 #include "util/bytes_of.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 /// One end: a transport with message buffers, and the messages that have arrived in them.
 class ShmEnd {
@@ -170,4 +170,4 @@ class ShmEndpoints : public testing::Test {
   std::vector<std::unique_ptr<ShmEnd>> ends;
 };
 
-}  // namespace rma::transport
+}  // namespace librma::transport

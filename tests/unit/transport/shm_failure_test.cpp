@@ -3,7 +3,7 @@
 #include "../forked.hpp"
 #include "shm_endpoints.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 using Numbers = std::vector<std::uint32_t>;
@@ -251,4 +251,4 @@ TEST_F(ShmFailure, WhoIsGivenUpIsHeardNoMore) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -9,7 +9,7 @@
 #include "../seed.hpp"
 #include "shm_endpoints.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 using Numbers = std::vector<std::uint32_t>;
@@ -179,4 +179,4 @@ TEST_F(ShmHostile, RubbishAllOverTheSegmentIsSurvived) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

@@ -5,7 +5,7 @@
 #include "../seed.hpp"
 #include "shm_endpoints.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 using Numbers = std::vector<std::uint32_t>;
@@ -257,4 +257,4 @@ TEST_F(ShmEndpoints, WhatItCannotDoIsUnsupported) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

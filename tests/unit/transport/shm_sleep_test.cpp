@@ -3,7 +3,7 @@
 #include "../forked.hpp"
 #include "shm_endpoints.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 using Numbers = std::vector<std::uint32_t>;
@@ -169,4 +169,4 @@ TEST(ShmProcesses, AllConnectToAllAtOnceAndNobodyPolls) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

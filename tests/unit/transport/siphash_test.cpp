@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 /// The bytes 0, 1, 2...
@@ -47,4 +47,4 @@ TEST(SipHash, DependsOnEveryBitOfItsSecret) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

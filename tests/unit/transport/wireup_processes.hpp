@@ -12,7 +12,7 @@
 
 #include "transport/verbs/handshake.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 
 class WireupProcess;
 
@@ -50,7 +50,7 @@ class Wires {
 };
 
 /// One rank: a Wireup and the ends that it makes and binds.
-class WireupProcess final : public Wireup::Exchange {
+class WireupProcess final : public Wireup::WireupExchange {
  public:
   WireupProcess(Wires& wires, int rank, int ranks, std::chrono::milliseconds timeout)
       : wires_(wires), rank_(rank), wireup(*this, self(rank, ranks), timeout) {
@@ -152,4 +152,4 @@ inline void Wires::send(const DatagramAddress& to, const Handshake& handshake) {
   for (const auto& [process, bytes] : arrivals({to.queue_pair, datagram(handshake)})) deliver(process, bytes);
 }
 
-}  // namespace rma::transport
+}  // namespace librma::transport

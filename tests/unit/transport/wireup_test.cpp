@@ -9,7 +9,7 @@
 #include "util/statistics.hpp"
 #include "wireup_processes.hpp"
 
-namespace rma::transport {
+namespace librma::transport {
 namespace {
 
 constexpr std::chrono::seconds kGuard{60};
@@ -235,4 +235,4 @@ TEST_F(WireupTest, AllCallAllOverWiresThatLoseDoubleHoldBackAndForge) {
 }
 
 }  // namespace
-}  // namespace rma::transport
+}  // namespace librma::transport

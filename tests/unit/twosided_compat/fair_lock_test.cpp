@@ -17,7 +17,7 @@
 // Processes that take one step at a time, each step an atomic operation or a pause, in an order that a seed
 // gives. So the numbers of those that get a lock between a request and its grant are exact.
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 using fair_lock::Kind;
@@ -101,13 +101,13 @@ struct Watched {
       return other.drawn != 0 && !other.granted && other.drawn < request.asked;
     });
     if (overtakes && !request.nested) most_overtaken = std::max(most_overtaken, ++overtaken);
-    const bool is_a = request.kind.one == fair_lock::kOneA;
+    const bool is_a = request.kind.unit == fair_lock::kOneA;
     excludes = excludes && ((request.kind.excluding & fair_lock::kAllA) == 0 || holders_a == 0) &&
                ((request.kind.excluding & fair_lock::kAllB) == 0 || holders_b == 0);
     ++(is_a ? holders_a : holders_b);
   }
   void leave(std::size_t process) {
-    --(requests[process].kind.one == fair_lock::kOneA ? holders_a : holders_b);
+    --(requests[process].kind.unit == fair_lock::kOneA ? holders_a : holders_b);
     requests[process] = {};
   }
 };
@@ -140,13 +140,13 @@ class Words {
       if (old < kOvertakings) lock_.grant(process_);
     }
     if (word != &FairLock::state) return MPI_SUCCESS;
-    if (operand == request.kind.one) {
+    if (operand == request.kind.unit) {
       if (!request.tried) request.asked = turns_.now();
       const bool queue_counts = !request.waits && !request.tried && (old & fair_lock::kAllWaiting) != 0;
       request.tried = true;
       request.passes = (old & request.kind.excluding) == 0 && queue_counts;
       if ((old & request.kind.excluding) == 0 && !queue_counts) lock_.grant(process_);
-    } else if (operand == fair_lock::kOneWaiting - request.kind.one) {
+    } else if (operand == fair_lock::kOneWaiting - request.kind.unit) {
       request.waits = true;
     }
     return MPI_SUCCESS;
@@ -301,4 +301,4 @@ TEST(FairLockTest, AfterTheLossOfOneThatWaitsTheOthersFail) {
 }
 
 }  // namespace
-}  // namespace rma::mpi
+}  // namespace librma::mpi

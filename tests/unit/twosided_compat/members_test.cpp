@@ -9,7 +9,7 @@
 
 #include "../seed.hpp"
 
-namespace rma::mpi {
+namespace librma::mpi {
 namespace {
 
 /// Compares members with a list of the world ranks.
@@ -85,4 +85,4 @@ TEST(MembersTest, ThoseOfAnArithmeticSequenceNeedNoList) {
 }
 
 }  // namespace
-}  // namespace rma::mpi
+}  // namespace librma::mpi

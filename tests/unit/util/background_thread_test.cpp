@@ -6,7 +6,7 @@
 #include <csignal>
 #include <cstddef>
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// The properties that a thread finds of itself.
@@ -79,4 +79,4 @@ TEST(BackgroundThread, StartsAgainAfterItsEnd) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::byte kUntouched{0xee};
@@ -158,4 +158,4 @@ TEST(CopyMeasurement, WithoutTimeEverythingGoesByMemcpy) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

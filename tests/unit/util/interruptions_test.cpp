@@ -39,7 +39,7 @@ extern "C" int fallocate(int file, int mode, off_t offset, off_t bytes) {
   return static_cast<int>(syscall(SYS_fallocate, file, mode, offset, bytes));
 }
 
-namespace rma {
+namespace librma {
 namespace {
 
 TEST(Uninterrupted, MakesTheCallAgain) {
@@ -109,4 +109,4 @@ TEST(FileMemory, IsTakenHoweverManySignalsCome) {
 TEST(FileMemory, SaysWhyThereIsNone) { EXPECT_EQ(take_file_memory(-1, 0, 4096), EBADF); }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

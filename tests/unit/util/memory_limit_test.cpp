@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-namespace rma {
+namespace librma {
 namespace {
 
 /// A file system that has only the few files that are read.
@@ -72,4 +72,4 @@ TEST(UsableMemory, IsNoMoreThanTheMachines) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -12,7 +12,7 @@
 
 #include "../seed.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr int kMostRanks = 1 << 24;  // so that a rank has few numbers
@@ -73,4 +73,4 @@ TEST(NumberPool, ThreadsDoNotGetTheSameNumber) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -8,7 +8,7 @@
 
 #include "util/log.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 using testing::HasSubstr;
@@ -313,4 +313,4 @@ TEST(Log, PrintsWhatIsSeriousEnoughWithItsRank) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

@@ -12,7 +12,7 @@
 
 #include "../seed.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 struct TableEntry {
@@ -122,4 +122,4 @@ TEST(SlotTable, OneThreadEndsWhatAnotherLooksUp) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

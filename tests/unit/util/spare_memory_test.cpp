@@ -11,7 +11,7 @@
 
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr std::size_t kBlock = 64;
@@ -103,4 +103,4 @@ TEST(SpareMemory, AFloodDoesNotStay) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

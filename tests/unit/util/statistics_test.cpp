@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr auto kPuts = static_cast<std::size_t>(Counter::put_direct);
@@ -152,4 +152,4 @@ TEST(Statistics, TheJsonHoldsEveryCounterSince) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

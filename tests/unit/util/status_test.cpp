@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-namespace rma {
+namespace librma {
 namespace {
 
 TEST(Status, SuccessHasNoText) {
@@ -49,4 +49,4 @@ TEST(Result, HoldsAFailureInItsPlace) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

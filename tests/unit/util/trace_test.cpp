@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace rma {
+namespace librma {
 namespace {
 
 class TraceFile : public testing::Test {
@@ -101,4 +101,4 @@ TEST(PathForRank, PutsTheRankWhereverItIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

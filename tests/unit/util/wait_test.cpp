@@ -9,7 +9,7 @@
 
 #include "util/statistics.hpp"
 
-namespace rma {
+namespace librma {
 namespace {
 
 constexpr WaitPolicy kSleepAtOnce = {.spins = 0, .yields = 0};
@@ -219,4 +219,4 @@ TEST_F(Wait, WhoIsLostIsWaitedForNoLongerUnlessItCameBefore) {
 }
 
 }  // namespace
-}  // namespace rma
+}  // namespace librma

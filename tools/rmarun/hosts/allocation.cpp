@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostHosts = 100'000;
 constexpr int kMostTasks = 1 << 20;
 
-rma::Status wrong_allocation(std::string text) { return {RMA_ERR_ARGUMENT, std::move(text)}; }
+librma::Status wrong_allocation(std::string text) { return {RMA_ERR_ARGUMENT, std::move(text)}; }
 
 std::optional<int> number_in(std::string_view text) {
   int number = 0;
@@ -41,7 +41,7 @@ bool add_range(std::vector<std::string>& names, const std::string& prefix, std::
   return true;
 }
 
-rma::Result<Allocation> of_slurm(const char* nodes, const char* tasks) {
+librma::Result<Allocation> of_slurm(const char* nodes, const char* tasks) {
   Allocation allocation{"SLURM_JOB_NODELIST", {}};
   RMA_TRY_ASSIGN(names, expand_slurm_list(nodes));
   std::vector<int> counts;
@@ -58,7 +58,7 @@ rma::Result<Allocation> of_slurm(const char* nodes, const char* tasks) {
 }
 
 /// LSF's "a 4 b 4".
-rma::Result<Allocation> of_pairs(const char* variable, const char* text) {
+librma::Result<Allocation> of_pairs(const char* variable, const char* text) {
   Allocation allocation{variable, {}};
   std::istringstream words(text);
   for (std::string name, count; words >> name >> count;) {
@@ -71,7 +71,7 @@ rma::Result<Allocation> of_pairs(const char* variable, const char* text) {
 }
 
 /// SGE's "a 4 queue <NULL>", a host a line.
-rma::Result<Allocation> of_sge(const char* path) {
+librma::Result<Allocation> of_sge(const char* path) {
   Allocation allocation{"PE_HOSTFILE", {}};
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -89,7 +89,7 @@ rma::Result<Allocation> of_sge(const char* path) {
 
 }  // namespace
 
-rma::Result<std::vector<std::string>> expand_slurm_list(std::string_view list) {
+librma::Result<std::vector<std::string>> expand_slurm_list(std::string_view list) {
   const auto failure = [&] { return wrong_allocation(fmt::format("'{}' is no list of Slurm's", list)); };
   std::vector<std::string> names;
   std::string_view rest = list;
@@ -117,7 +117,7 @@ rma::Result<std::vector<std::string>> expand_slurm_list(std::string_view list) {
   return names;
 }
 
-rma::Result<std::vector<int>> expand_slurm_counts(std::string_view counts) {
+librma::Result<std::vector<int>> expand_slurm_counts(std::string_view counts) {
   std::vector<int> numbers;
   std::istringstream words{std::string(counts)};
   for (std::string word; std::getline(words, word, ',');) {
@@ -132,9 +132,9 @@ rma::Result<std::vector<int>> expand_slurm_counts(std::string_view counts) {
   return numbers;
 }
 
-rma::Result<std::optional<Allocation>> find_allocation(const Lookup& lookup) {
+librma::Result<std::optional<Allocation>> find_allocation(const Lookup& lookup) {
   const auto found = [](const char* variable,
-                        rma::Result<Allocation> allocation) -> rma::Result<std::optional<Allocation>> {
+                        librma::Result<Allocation> allocation) -> librma::Result<std::optional<Allocation>> {
     if (!allocation.ok()) return std::move(allocation).status().within(variable);
     if (allocation.value().hosts.empty()) return wrong_allocation(fmt::format("{} names no host", variable));
     return std::optional(std::move(allocation).value());

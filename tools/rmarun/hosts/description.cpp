@@ -149,8 +149,8 @@ std::vector<std::string> packed(const Description& description) {
   return variables;
 }
 
-rma::Result<Description> unpacked() {
-  const auto failure = [](std::string text) { return rma::Status(RMA_ERR_LAUNCH, std::move(text)); };
+librma::Result<Description> unpacked() {
+  const auto failure = [](std::string text) { return librma::Status(RMA_ERR_LAUNCH, std::move(text)); };
   const char* const count = std::getenv(std::string(kDescriptionVariable).c_str());
   if (count == nullptr) {
     return failure(fmt::format("--rank is for rmarun itself, on the hosts of a job: {} is not set",

@@ -30,7 +30,7 @@ struct Description {
 std::vector<std::string> packed(const Description& description);
 /// Reads what packed() has written from this process's environment.
 /// @return RMA_ERR_LAUNCH if it is not there, or not whole.
-rma::Result<Description> unpacked();
+librma::Result<Description> unpacked();
 
 /// Names of the variables of packed() begin so.
 constexpr std::string_view kDescriptionVariable = "RMARUN_JOB";

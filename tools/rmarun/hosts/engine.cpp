@@ -143,14 +143,14 @@ std::vector<std::string> srun_command(const Engine& engine, const std::vector<Pl
 
 }  // namespace
 
-rma::Result<Engine> find_engine(const Way& way) {
+librma::Result<Engine> find_engine(const Way& way) {
   if (!way.engine.empty()) {
     const std::string name = way.engine == "mpirun" ? "mpirun.openmpi" : way.engine;
     std::string path = program_path(name);
     if (path.empty()) path = program_path(way.engine);
     if (path.empty())
-      return rma::Status(RMA_ERR_LAUNCH,
-                         fmt::format("--engine {}: there is no such program in PATH", way.engine));
+      return librma::Status(RMA_ERR_LAUNCH,
+                            fmt::format("--engine {}: there is no such program in PATH", way.engine));
     return Engine{kind_of(path), path};
   }
   std::vector<std::string> names = {"prterun", "mpirun.openmpi", "orterun"};
@@ -158,29 +158,30 @@ rma::Result<Engine> find_engine(const Way& way) {
   for (const std::string& name : names) {
     if (std::string path = program_path(name); !path.empty()) return Engine{kind_of(path), path};
   }
-  return rma::Status(
+  return librma::Status(
       RMA_ERR_LAUNCH,
       "several hosts need a launcher that starts rmarun on them, and this machine has neither prterun nor "
       "Open MPI's mpirun: apt install openmpi-bin, on all hosts");
 }
 
-rma::Result<EngineFiles> write_engine_files(const Engine& engine, const Way& way,
-                                            const std::vector<Placed>& placed, const std::string& directory) {
+librma::Result<EngineFiles> write_engine_files(const Engine& engine, const Way& way,
+                                               const std::vector<Placed>& placed,
+                                               const std::string& directory) {
   EngineFiles files;
   files.directory = directory;
   files.hosts = directory + "/hosts";
   if (!write_file(files.hosts, host_file(placed), 0600))
-    return rma::system_failure(RMA_ERR_SYSTEM, "cannot write " + files.hosts, errno);
+    return librma::system_failure(RMA_ERR_SYSTEM, "cannot write " + files.hosts, errno);
   if (engine.kind == EngineKind::kSrun) return files;
   // The engine takes the setting apart at blanks and colons.
   if (directory.find_first_of(" \t:,\\'\"") != directory.npos) {
-    return rma::Status(
+    return librma::Status(
         RMA_ERR_ARGUMENT,
         fmt::format("'{}' has a blank or a colon, which the engine cannot bear: set TMPDIR", directory));
   }
   files.agent = directory + "/agent";
   if (!write_file(files.agent, agent_script(way, placed, directory), 0700))
-    return rma::system_failure(RMA_ERR_SYSTEM, "cannot write " + files.agent, errno);
+    return librma::system_failure(RMA_ERR_SYSTEM, "cannot write " + files.agent, errno);
   return files;
 }
 

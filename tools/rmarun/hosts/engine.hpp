@@ -30,7 +30,7 @@ struct Engine {
 /// Finds the engine: the one that `way` names, else srun in an allocation of Slurm, prterun, Open MPI's
 /// mpirun.
 /// @return RMA_ERR_LAUNCH with the name of a package if there is none.
-rma::Result<Engine> find_engine(const Way& way);
+librma::Result<Engine> find_engine(const Way& way);
 
 /// The files of a job that its engine reads, in rmarun's directory.
 struct EngineFiles {
@@ -42,8 +42,9 @@ struct EngineFiles {
 /// Writes the host file in the engine's grammar, and the wrapper of the remote shell. For each host the
 /// wrapper keeps the shell's output in the file agent.HOST, and in status.HOST its exit code, or "waits"
 /// while it has none.
-rma::Result<EngineFiles> write_engine_files(const Engine& engine, const Way& way,
-                                            const std::vector<Placed>& placed, const std::string& directory);
+librma::Result<EngineFiles> write_engine_files(const Engine& engine, const Way& way,
+                                               const std::vector<Placed>& placed,
+                                               const std::string& directory);
 
 /// Returns the command that starts a keeper for each rank. `variables` are the names of those that the engine
 /// has to carry from its own environment to the keepers.

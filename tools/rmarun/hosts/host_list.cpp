@@ -24,7 +24,7 @@ constexpr int kLastPort = 65535;
 /// The longest name that the system of names knows.
 constexpr std::size_t kLongestName = 255;
 
-rma::Status wrong_host(std::string text) { return {RMA_ERR_ARGUMENT, std::move(text)}; }
+librma::Status wrong_host(std::string text) { return {RMA_ERR_ARGUMENT, std::move(text)}; }
 
 /// Returns a word with nothing in it that a terminal would act on.
 std::string shown(std::string_view word) {
@@ -50,7 +50,7 @@ bool is_plain_word(std::string_view word, std::string_view more) {
 }
 
 /// Applies the words behind a host's name in a host file.
-rma::Status apply_words(Host& host, std::istream& words) {
+librma::Status apply_words(Host& host, std::istream& words) {
   for (std::string word; words >> word;) {
     std::string key = word.substr(0, word.find('='));
     std::string value;
@@ -87,7 +87,7 @@ rma::Status apply_words(Host& host, std::istream& words) {
 
 }  // namespace
 
-rma::Result<Host> host_of_word(std::string_view word) {
+librma::Result<Host> host_of_word(std::string_view word) {
   Host host;
   std::string_view name = word;
   if (const auto at = name.find('@'); at != name.npos) {
@@ -143,7 +143,7 @@ std::string own_host_name() {
   return name.data();
 }
 
-rma::Result<std::vector<Host>> hosts_of_list(const std::string& list) {
+librma::Result<std::vector<Host>> hosts_of_list(const std::string& list) {
   std::vector<Host> hosts;
   std::istringstream words(list);
   for (std::string word; std::getline(words, word, ',');) {
@@ -155,12 +155,13 @@ rma::Result<std::vector<Host>> hosts_of_list(const std::string& list) {
   return hosts;
 }
 
-rma::Result<std::vector<Host>> hosts_of_file(const std::string& path) {
+librma::Result<std::vector<Host>> hosts_of_file(const std::string& path) {
   std::ifstream file(path);
   if (!file)
-    return rma::system_failure(RMA_ERR_ARGUMENT, fmt::format("cannot read the host file '{}'", path), errno);
+    return librma::system_failure(RMA_ERR_ARGUMENT, fmt::format("cannot read the host file '{}'", path),
+                                  errno);
   std::vector<Host> hosts;
-  const auto within_file = [&](rma::Status status) {
+  const auto within_file = [&](librma::Status status) {
     return std::move(status).within(fmt::format("host file '{}'", path));
   };
   for (std::string line; std::getline(file, line);) {

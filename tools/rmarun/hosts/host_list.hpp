@@ -23,14 +23,14 @@ struct Host {
 /// @return RMA_ERR_ARGUMENT, with the word, for a list that names no host, a number that is none, or a name
 /// that no host has. Names reach command lines: those that begin with '-', or that have blanks, control
 /// characters or characters of a shell, are refused.
-rma::Result<std::vector<Host>> hosts_of_list(const std::string& list);
+librma::Result<std::vector<Host>> hosts_of_list(const std::string& list);
 /// Reads a host file, a host a line: Open MPI's ("a slots=4 max_slots=8", "a slots 4", "a user=me port=22"),
 /// MPICH's ("a:4"), or PBS's (a name for each slot), with comments.
-rma::Result<std::vector<Host>> hosts_of_file(const std::string& path);
+librma::Result<std::vector<Host>> hosts_of_file(const std::string& path);
 /// Adds `host` to `hosts`, or its slots to the entry that has its name.
 void add_host(std::vector<Host>& hosts, Host host);
 /// Reads "NAME", "NAME:SLOTS", "USER@NAME" or "[ADDRESS]:SLOTS".
-rma::Result<Host> host_of_word(std::string_view word);
+librma::Result<Host> host_of_word(std::string_view word);
 
 /// Whether `name` names this host, whose own name is `own`: localhost, an address of the loopback, or the own
 /// name, with or without its domain.

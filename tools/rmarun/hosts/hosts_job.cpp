@@ -275,7 +275,7 @@ class HostsJob {
   bool read_some(std::size_t stream) {
     std::array<char, std::size_t{64} << 10> piece;
     const ssize_t count =
-        rma::uninterrupted([&] { return ::read(pipes_[stream].get(), piece.data(), piece.size()); });
+        librma::uninterrupted([&] { return ::read(pipes_[stream].get(), piece.data(), piece.size()); });
     if (count < 0 && errno == EAGAIN) return false;
     if (count <= 0) {
       pipes_[stream].reset();

@@ -267,7 +267,7 @@ class Keeper {
 
   void write_some(bool broken) {
     const ssize_t count =
-        rma::uninterrupted([&] { return ::write(STDOUT_FILENO, queue_.data(), queue_.size()); });
+        librma::uninterrupted([&] { return ::write(STDOUT_FILENO, queue_.data(), queue_.size()); });
     if (count > 0) queue_.erase(0, static_cast<std::size_t>(count));
     if (count < 0 && errno == EAGAIN && !broken) return;
     if (count > 0 && !broken) return;
@@ -280,7 +280,7 @@ class Keeper {
   bool carry(std::size_t stream) {
     std::array<char, std::size_t{16} << 10> piece;
     const ssize_t count =
-        rma::uninterrupted([&] { return ::read(pipes_[stream].get(), piece.data(), piece.size()); });
+        librma::uninterrupted([&] { return ::read(pipes_[stream].get(), piece.data(), piece.size()); });
     if (count < 0 && errno == EAGAIN) return false;
     if (count <= 0) {
       pipes_[stream].reset();

@@ -19,8 +19,8 @@ void share_evenly(std::vector<Placed>& placed, const std::vector<std::size_t>& c
 
 }  // namespace
 
-rma::Result<std::vector<Placed>> place(const std::vector<Host>& hosts, const Wanted& wanted,
-                                       const std::string& source) {
+librma::Result<std::vector<Placed>> place(const std::vector<Host>& hosts, const Wanted& wanted,
+                                          const std::string& source) {
   std::vector<Placed> placed;
   std::vector<std::size_t> all;
   std::vector<std::size_t> unlimited;
@@ -33,9 +33,9 @@ rma::Result<std::vector<Placed>> place(const std::vector<Host>& hosts, const Wan
     slots += own.value_or(wanted.ranks ? 0 : 1);
   }
   int left = wanted.ranks.value_or(slots);
-  if (left < 1) return rma::Status(RMA_ERR_ARGUMENT, fmt::format("the hosts of {} have no slots", source));
+  if (left < 1) return librma::Status(RMA_ERR_ARGUMENT, fmt::format("the hosts of {} have no slots", source));
   if (left > slots && unlimited.empty() && !wanted.oversubscribe) {
-    return rma::Status(
+    return librma::Status(
         RMA_ERR_ARGUMENT,
         fmt::format("{} ranks are more than the {} slots of {}: give it more slots, or use --oversubscribe",
                     left, slots, source));

@@ -27,7 +27,7 @@ struct Wanted {
 /// slots share evenly what those with one leave. Hosts without a rank are left out.
 /// @return RMA_ERR_ARGUMENT if there are more ranks than slots, unless `oversubscribe`: the rest is then
 /// shared evenly.
-rma::Result<std::vector<Placed>> place(const std::vector<Host>& hosts, const Wanted& wanted,
-                                       const std::string& source);
+librma::Result<std::vector<Placed>> place(const std::vector<Host>& hosts, const Wanted& wanted,
+                                          const std::string& source);
 
 }  // namespace rmarun

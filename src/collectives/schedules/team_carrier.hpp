@@ -5,7 +5,7 @@
 #include "messages/messages.hpp"
 #include "util/status.hpp"
 
-namespace rma {
+namespace librma {
 
 /// Carries messages between the members of a group, which are numbered from 0. Messages from one member to
 /// another with the same tag are received in the order of sending. Thread-safe.
@@ -14,7 +14,7 @@ namespace rma {
 /// message. The member that finds it gives the group up, and every member that learns of that does the same.
 /// So every wait ends: a member waits for a message of another one, or for another one to take its message.
 /// Either the other one is lost, or it has given the group up and said so, or it waits for a further member.
-class TeamTransport {
+class TeamCarrier {
  public:
   /// A send that may still be under way.
   struct Sending {
@@ -22,10 +22,10 @@ class TeamTransport {
     SendOperation* operation = nullptr;  ///< null: it is over
   };
 
-  TeamTransport() = default;
-  TeamTransport(const TeamTransport&) = delete;
-  TeamTransport& operator=(const TeamTransport&) = delete;
-  virtual ~TeamTransport() = default;
+  TeamCarrier() = default;
+  TeamCarrier(const TeamCarrier&) = delete;
+  TeamCarrier& operator=(const TeamCarrier&) = delete;
+  virtual ~TeamCarrier() = default;
 
   /// The tags of the messages of one team: schedules draw smaller ones. No message has the last one: receives
   /// with it end only by failures, or when they are cancelled.
@@ -50,4 +50,4 @@ class TeamTransport {
   [[nodiscard]] virtual Status give_up(Status failure, int member) = 0;
 };
 
-}  // namespace rma
+}  // namespace librma

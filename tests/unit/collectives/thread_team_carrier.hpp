@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/schedules/team_transport.hpp"
+#include "collectives/schedules/team_carrier.hpp"
 
 // Messages between threads that take the place of a team's processes.
 
-namespace rma::testing_threads {
+namespace librma::testing_threads {
 
 /// The messages of all members on their way. Short ones are copied when they are sent, and long ones when
 /// they are received, from the sender's buffer.
@@ -49,7 +49,7 @@ class Network {
   }
 
  private:
-  friend class ThreadTeamTransport;
+  friend class ThreadTeamCarrier;
 
   struct Message {
     int tag = 0;
@@ -73,12 +73,12 @@ class Network {
 };
 
 /// One member's end of the network.
-class ThreadTeamTransport final : public TeamTransport {
+class ThreadTeamCarrier final : public TeamCarrier {
  public:
   static constexpr int kForEver = -1;
 
   /// The member ends instead of its message number `life`, counted from 0.
-  ThreadTeamTransport(Network& network, int me, int life = kForEver)
+  ThreadTeamCarrier(Network& network, int me, int life = kForEver)
       : network_(network), me_(me), life_(life) {}
 
   [[nodiscard]] Status start(int member, int tag, const void* data, std::size_t bytes,
@@ -182,4 +182,4 @@ class ThreadTeamTransport final : public TeamTransport {
   int life_;
 };
 
-}  // namespace rma::testing_threads
+}  // namespace librma::testing_threads
