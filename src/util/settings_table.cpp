@@ -54,10 +54,9 @@ std::span<const SettingInfo> setting_table() {
                   "all of it stays"},
       SettingInfo{"RMA_PROCESS_HEAP", choice<&Settings::process_heap>(kProcessHeap), "auto", 0, 0, "", kRank,
                   "Whether the program's malloc takes blocks up to 4 MiB from memory that the other ranks of "
-                  "the host "
-                  "map: auto does so in processes that have loaded librma, by the rule in "
-                  "docs/process_heap.md, 1 also "
-                  "in others and under Valgrind, 0 never. rmarun preloads librma_heap.so, unless this is 0. "
+                  "the host map: auto does so in processes that have loaded librma, by the rule in "
+                  "docs/process_heap.md, 1 also in others and under Valgrind, 0 never. rmarun preloads "
+                  "librma_heap.so, unless this is 0. "
                   "`rmarun -n 1 rma-info` says whether it works here, and else why not"},
       SettingInfo{
           "RMA_ALIAS", choice<&Settings::alias>(kSwitch), "1", 0, 0, "", kRank,
@@ -129,8 +128,8 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{
           "RMA_OFI_PROVIDER", &Settings::fabric_providers, "cxi,psm3,opx,efa,verbs;ofi_rxm,tcp,net", 0, 0, "",
           kRank,
-          "The providers of libfabric that RMA_NETWORK=ofi may use, the best first. The value must be "
-          "the same on all ranks"},
+          "The providers of libfabric that RMA_NETWORK=ofi may use, the best first. Ranks connect only if "
+          "they use the same one, so set it alike on all ranks"},
       SettingInfo{"RMA_GID_INDEX", &Settings::gid_index, "256", 0, kAnyGid, "index", kRank,
                   "The entry of a port's GID table to use with RoCE. 256 chooses RoCE v2 with an IPv4 "
                   "address if there is one"},

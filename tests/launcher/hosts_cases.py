@@ -55,6 +55,15 @@ def placement():
         equal(out, "a\n")
 
 
+def puts_over_tcp():
+    """A program of librma whose ranks reach each other by libfabric alone."""
+    program = os.path.join(os.path.dirname(os.path.abspath(RMARUN)), "example-hello_put")
+    with network("a", "b") as hosts:
+        out = succeeds(hosts, "--hosts", "a:2,b:2", "--env", "RMA_SHM=off", "--env", "RMA_NETWORK=ofi", program)
+        equal(sorted(out.splitlines()),
+              [f"rank {rank} of 4: rank {(rank + 3) % 4} put {100 + (rank + 3) % 4} here" for rank in range(4)])
+
+
 def host_files():
     with network("a", "b") as hosts:
         path = hosts.directory / "list"
