@@ -1,6 +1,8 @@
 #include "transport/ofi/fabric_choice.hpp"
 
 #include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -73,6 +75,18 @@ int rank_of_format(const fi_info& info) {
 
 bool link_local(std::string_view fabric) { return fabric.substr(0, 4) == "fe80"; }
 
+/// Returns whether an interface of this process's network namespace is up. The list names interfaces that are
+/// down, too, and libfabric offers these.
+bool is_up(std::string_view device) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return true;  // then a failure to connect says more
+  bool up = false;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next)
+    up = up || (entry->ifa_name == device && (entry->ifa_flags & static_cast<unsigned>(IFF_UP)) != 0);
+  ::freeifaddrs(list);
+  return up;
+}
+
 bool by_sockets(std::string_view provider) { return provider.find("tcp") == 0 || provider.find("net") == 0; }
 
 void add_candidates(const Libfabric& library, const std::string& provider,
@@ -104,6 +118,7 @@ void add_candidates(const Libfabric& library, const std::string& provider,
     auto traits = FabricTraits::of(*info);
     if (traits.ok()) {
       candidate.traits = traits.value();
+      if (by_sockets(provider) && !is_up(device)) candidate.unusable = "it is down";
     } else {
       candidate.unusable = std::string(traits.status().text());
     }
