@@ -56,16 +56,24 @@ void* take_larger(void* block, std::size_t bytes) {
   return larger;
 }
 void leave_in_store(void* /*block*/) {}
+// Looking up functions needs none of these. Where a library calls one all the same, it has no memory.
+int refuse_memalign(void** /*block*/, std::size_t /*alignment*/, std::size_t /*bytes*/) { return ENOMEM; }
+void* refuse_alloc(std::size_t /*alignment*/, std::size_t /*bytes*/) { return nullptr; }
+std::size_t size_in_store(void* block) { return Store::size_of(block); }
+int refuse_advice(void* /*address*/, std::size_t /*bytes*/, int /*advice*/) {
+  errno = EAGAIN;
+  return -1;
+}
 
 constinit Next found;
 constexpr Next kWhileLooking = {.malloc = take_of_store,
                                 .calloc = take_cleared,
                                 .realloc = take_larger,
                                 .free = leave_in_store,
-                                .posix_memalign = nullptr,
-                                .aligned_alloc = nullptr,
-                                .malloc_usable_size = nullptr,
-                                .madvise = nullptr};
+                                .posix_memalign = refuse_memalign,
+                                .aligned_alloc = refuse_alloc,
+                                .malloc_usable_size = size_in_store,
+                                .madvise = refuse_advice};
 
 enum class Search : unsigned char { none, under_way, done };
 constinit std::atomic<Search> search = Search::none;

@@ -164,7 +164,7 @@ class Transport {
 
   /// Makes the transport call `written` after peers may have written to this process's memory, if it takes
   /// part in that; a device writes without a word. Called once. The service thread calls `written`.
-  virtual void watch_writes(std::function<void()> /*written*/) {}
+  virtual void watch_writes(const std::function<void()>& /*written*/) {}
 
   /// event_fd() and arm() let a thread sleep. After arm(), event_fd() becomes readable at the next
   /// completion. If arm() returns false, there is a completion already. A completion from before arm() may

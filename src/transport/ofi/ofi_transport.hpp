@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "transport/ofi/fabric_choice.hpp"
@@ -71,7 +70,7 @@ class OfiTransport final : public Transport, public OfiWireup::WireupExchange {
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
   [[nodiscard]] int event_fd() const override { return data_.event_fd(); }
   [[nodiscard]] bool arm() override;
-  void watch_writes(std::function<void()> written) override { driver_.watch_writes(std::move(written)); }
+  void watch_writes(const std::function<void()>& written) override { driver_.watch_writes(written); }
 
  private:
   OfiTransport(const FabricCandidate& candidate, const OfiOptions& options);
