@@ -65,7 +65,6 @@ int refuse_advice(void* /*address*/, std::size_t /*bytes*/, int /*advice*/) {
   return -1;
 }
 
-constinit Next found;
 constexpr Next kWhileLooking = {.malloc = take_of_store,
                                 .calloc = take_cleared,
                                 .realloc = take_larger,
@@ -74,6 +73,7 @@ constexpr Next kWhileLooking = {.malloc = take_of_store,
                                 .aligned_alloc = refuse_alloc,
                                 .malloc_usable_size = size_in_store,
                                 .madvise = refuse_advice};
+constinit Next found = kWhileLooking;
 
 enum class Search : unsigned char { none, under_way, done };
 constinit std::atomic<Search> search = Search::none;
