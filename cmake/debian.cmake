@@ -67,6 +67,8 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "librma-bin, libfabric1")
 file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "librma0 ${rma_same_version}")
+# rmarun starts jobs of several hosts through the launcher of this package.
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "openmpi-bin, openssh-client")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "librma0 ${rma_same_version}")
 # Those of the static libraries, and what the wrappers call.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS

@@ -60,6 +60,8 @@ version='\(= [0-9.]+-[0-9]+\)'
 control librma-dev Depends "librma0 $version"
 control librma-bin Depends "librma0 $version"
 control librma-bin Depends 'libc6'
+control librma-bin Recommends 'openmpi-bin'
+control librma0 Recommends 'libfabric1'
 control librma-armci-dev Depends "librma-dev $version"
 control librma-armci-dev Conflicts 'libarmci-mpi-dev'
 triggers=$(dpkg-deb -I "$work/packages"/librma0_*.deb triggers) || fail 'librma0 has no triggers'
