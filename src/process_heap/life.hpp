@@ -22,7 +22,8 @@ extern std::atomic<std::size_t> least_private;
 /// Blocks of `bytes` bytes and more are the C library's from now on.
 void limit_blocks(std::size_t bytes) noexcept;
 
-/// Has the process heap begin for librma, which is loaded now. Returns why there is none, or null.
+/// Begins the process heap for librma, which is loaded now. Returns the reason why it does not begin, or
+/// null.
 [[nodiscard]] const char* begin_for_librma() noexcept;
 
 }  // namespace librma::process_heap

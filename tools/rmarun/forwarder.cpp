@@ -7,9 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "rmarun/exit_codes.hpp"
 #include "util/system/interruptions.hpp"
 
 namespace rmarun {
@@ -25,6 +29,14 @@ bool same_file(int one, int other) {
 Merger::Pace pace_of(int descriptor) { return ::isatty(descriptor) != 0 ? Merger::kTerminal : Merger::kFile; }
 
 }  // namespace
+
+std::optional<Verdict> OutputFailure::verdict() const {
+  if (error == EPIPE && stream == Outlet::kErr) return std::nullopt;
+  if (error == EPIPE) return Verdict{kExitSignal + SIGPIPE, "nobody reads stdout any more; ending the job"};
+  return Verdict{kExitFailure,
+                 fmt::format("cannot write to {}: {}; the rest of the output is lost, ending the job",
+                             stream == Outlet::kOut ? "stdout" : "stderr", std::strerror(error))};
+}
 
 Forwarder::Forwarder(int ranks, bool label)
     : label_(label),

@@ -12,6 +12,7 @@
 #include "rmarun/merger.hpp"
 #include "rmarun/output.hpp"
 #include "rmarun/spawn.hpp"
+#include "rmarun/verdict.hpp"
 
 namespace rmarun {
 
@@ -19,6 +20,10 @@ namespace rmarun {
 struct OutputFailure {
   Outlet::Stream stream = Outlet::kOut;
   int error = 0;  ///< errno of write(2)
+
+  /// Returns how the job ends. Returns nothing if nobody reads stderr: the job goes on then, as a program
+  /// would without rmarun.
+  [[nodiscard]] std::optional<Verdict> verdict() const;
 };
 
 /// Carries the ranks' output to rmarun's own stdout and stderr.

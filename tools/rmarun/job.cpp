@@ -170,7 +170,9 @@ class Job {
       if (polls[0].revents != 0 && !take_signals()) return false;
       if (polls[1].revents != 0) take_news();
     }
-    if (const auto failure = forwarder_.handle(polls)) end_after(*failure);
+    if (const auto failure = forwarder_.handle(polls)) {
+      if (const auto verdict = failure->verdict()) fail(verdict->exit_code, verdict->why);
+    }
     look_at_clock();
     passer_.look(ranks_);
     look_at_server();
@@ -217,16 +219,6 @@ class Job {
       wait = !children_gone_;
     }
     return wait;
-  }
-
-  void end_after(const OutputFailure& failure) {
-    // A program whose stderr nobody reads goes on, as it would without rmarun.
-    if (failure.error == EPIPE && failure.stream == Outlet::kErr) return;
-    if (failure.error == EPIPE)
-      return fail(kExitSignal + SIGPIPE, "nobody reads stdout any more; ending the job");
-    fail(kExitFailure,
-         fmt::format("cannot write to {}: {}; the rest of the output is lost, ending the job",
-                     failure.stream == Outlet::kOut ? "stdout" : "stderr", std::strerror(failure.error)));
   }
 
   void look_at_clock() {

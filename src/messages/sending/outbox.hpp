@@ -91,7 +91,7 @@ class Outbox {
     wake(rank, *peer.doorbell);
     return true;
   }
-  /// Returns whether messages of so many bytes are announced, whoever receives them.
+  /// Returns whether messages of so many bytes to any rank are announced.
   [[nodiscard]] bool announces(std::size_t bytes) const { return bytes > limits_.eager; }
   /// Sends eagerly by any path to the rank, which it finds or makes first. The caller wakes the receiver.
   /// `sent` says if it is done. RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH if

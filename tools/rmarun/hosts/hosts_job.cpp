@@ -165,7 +165,9 @@ class HostsJob {
         if (polls[stream + 1].revents != 0) read_some(stream);
       }
     }
-    if (const auto failure = forwarder_.handle(polls)) end_after(*failure);
+    if (const auto failure = forwarder_.handle(polls)) {
+      if (const auto verdict = failure->verdict()) fail(verdict->exit_code, verdict->why);
+    }
     passer_.look(engine_);
     if (!children_gone_) look_at_job();
     return ready != 0 || !flushing;
@@ -259,16 +261,6 @@ class HostsJob {
       wait = !children_gone_;
     }
     return wait;
-  }
-
-  void end_after(const OutputFailure& failure) {
-    // A program whose stderr nobody reads goes on, as it would without rmarun.
-    if (failure.error == EPIPE && failure.stream == Outlet::kErr) return;
-    if (failure.error == EPIPE)
-      return fail(kExitSignal + SIGPIPE, "nobody reads stdout any more; ending the job");
-    fail(kExitFailure,
-         fmt::format("cannot write to {}: {}; the rest of the output is lost, ending the job",
-                     failure.stream == Outlet::kOut ? "stdout" : "stderr", std::strerror(failure.error)));
   }
 
   /// Reads once from the engine. Returns false if there is nothing to read now, or if the stream has ended.
