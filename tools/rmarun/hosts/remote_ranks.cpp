@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <iterator>
-#include <regex>
+#include <optional>
 #include <sstream>
+#include <string_view>
+#include <system_error>
 
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/processes.hpp"
@@ -26,6 +29,21 @@ std::string without_controls(std::string_view from) {
   std::ranges::replace_if(
       text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return text;
+}
+
+/// Returns what follows the first `mark` in a text, or nothing if it is not there.
+std::optional<std::string_view> behind(std::string_view text, std::string_view mark) {
+  const std::size_t at = text.find(mark);
+  if (at == text.npos) return std::nullopt;
+  return text.substr(at + mark.size());
+}
+
+/// Returns the number with which a text begins, or nothing if it begins with none.
+std::optional<int> number_of(std::optional<std::string_view> text) {
+  int number = 0;
+  if (!text || std::from_chars(text->data(), text->data() + text->size(), number).ec != std::errc())
+    return std::nullopt;
+  return number;
 }
 
 /// "3", "2-3", "0, 2-3".
@@ -126,21 +144,21 @@ void RemoteRanks::end_engine_text() {
 void RemoteRanks::take_engine_line(const std::string& line) {
   // ORTE and PRRTE: "... has lost communication with a remote daemon", and two lines further "on node NAME".
   lost_text_ = lost_text_ || line.find("lost communication with a remote daemon") != line.npos;
-  static const std::regex remote_daemon("Remote daemon:.* on node ([^ ]+)");
-  static const std::regex keeper_end(
-      "process rank ([0-9]+) with PID [0-9]+ on node [^ ]+ exited on signal ([0-9]+)");
-  std::smatch found;
-  if (lost_text_ && std::regex_search(line, found, remote_daemon)) {
-    note_lost(found[1]);
-    lost_text_ = false;
+  if (const auto daemon = behind(line, "Remote daemon:"); lost_text_ && daemon) {
+    if (const auto host = behind(*daemon, " on node "); host) {
+      note_lost(std::string(host->substr(0, host->find(' '))));
+      lost_text_ = false;
+    }
   }
-  if (std::regex_search(line, found, keeper_end) && found[1].length() < 9 && found[2].length() < 4) {
-    const auto rank = static_cast<std::size_t>(std::stoi(found[1]));
-    const int signal = std::stoi(found[2]);
-    if (rank < ranks_.size() && !ranks_[rank].ended && signal > 0 && signal < NSIG)
-      fail(rank, true, kExitSignal + signal,
-           fmt::format("was lost: its keeper was killed by {}", describe_signal(signal)));
-  }
+  // ORTE of a keeper: "process rank 3 with PID 7 on node b exited on signal 9 (Killed)".
+  const auto process = behind(line, "process rank ");
+  const auto rank = number_of(process);
+  if (!rank || *rank < 0 || static_cast<std::size_t>(*rank) >= ranks_.size()) return;
+  const auto place = static_cast<std::size_t>(*rank);
+  const auto signal = number_of(behind(*process, " exited on signal "));
+  if (signal && *signal > 0 && *signal < NSIG && !ranks_[place].ended)
+    fail(place, true, kExitSignal + *signal,
+         fmt::format("was lost: its keeper was killed by {}", describe_signal(*signal)));
 }
 
 void RemoteRanks::note_silence(const std::string& there) {
