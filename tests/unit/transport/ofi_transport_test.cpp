@@ -41,6 +41,7 @@ TEST_F(OfiPair, BothMayCallAtOnceAndAgain) {
 
 TEST_F(OfiPair, AnEmptyWriteEndsBehindWhatIsUnderWayAndIsSentIfNothingIs) {
   ASSERT_TRUE(connect().ok());
+  ends[0]->service.stop();  // it would take the completion in before this thread counts
   const Work empty = {.direction = Direction::write, .remote = {}, .pieces = {}, .cookie = 1, .flags = {}};
   std::size_t posted = 0;
   ASSERT_EQ(ends[0]->transport->post(1, {&empty, 1}, &posted), RMA_SUCCESS);
