@@ -7,6 +7,7 @@
 
 #include "process_heap/arenas.hpp"
 #include "process_heap/fork.hpp"
+#include "process_heap/next.hpp"
 #include "process_heap/populated.hpp"
 #include "process_heap/range.hpp"
 #include "process_heap/rule.hpp"
@@ -52,9 +53,9 @@ constinit std::atomic<std::size_t> least_private = 0;
 
 bool begin_for(std::size_t bytes) noexcept {
   // The dynamic loader allocates before the C library knows the environment.
-  if (life.load(std::memory_order_relaxed) == Life::fresh && environ != nullptr) {
-    decide(Life::fresh, is_demanded());
-  }
+  const Life now = life.load(std::memory_order_relaxed);
+  if (now == Life::fresh && environ != nullptr) decide(Life::fresh, is_demanded());
+  if (now == Life::deciding) note_call_of_malloc();
   return bytes < least_private.load(std::memory_order_acquire);
 }
 

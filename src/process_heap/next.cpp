@@ -1,6 +1,8 @@
 #include "process_heap/next.hpp"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 
 #include <algorithm>
 #include <array>
@@ -124,7 +126,38 @@ void* object_of(const void* address) noexcept {
   return address != nullptr && ::dladdr(address, &about) != 0 ? about.dli_fbase : nullptr;
 }
 
+/// Returns whether the address is that of an executable's jump to a function of another object. In an
+/// executable that is not position independent and takes the address of a function, such a jump stands for
+/// the function in the whole process: dlsym() finds it too.
+bool is_jump(const void* address) noexcept {
+  Dl_info about{};
+  void* symbol = nullptr;
+  return ::dladdr1(address, &about, &symbol, RTLD_DL_SYMENT) != 0 && symbol != nullptr &&
+         static_cast<const ElfW(Sym)*>(symbol)->st_shndx == SHN_UNDEF;
+}
+
+constinit std::atomic<bool> called = false;
+
+/// Returns whether a call of malloc by another object reaches this library.
+bool calls_come_here() noexcept {
+  called.store(false, std::memory_order_relaxed);
+  char* volatile const copy = ::strdup("");  // the C library calls malloc as every object does
+  ::free(copy);
+  return called.load(std::memory_order_relaxed);
+}
+
+/// Returns whether the function of this name that the program calls is this library's.
+bool serves(const char* name) noexcept {
+  const void* const first = ::dlsym(RTLD_DEFAULT, name);
+  return object_of(first) == object_of(&found) || (is_jump(first) && calls_come_here());
+}
+
 }  // namespace
+
+void note_call_of_malloc() noexcept {
+  // Relaxed: the thread that asks has made the call itself. A call of another thread gives the same answer.
+  called.store(true, std::memory_order_relaxed);
+}
 
 const Next& next() noexcept {
   switch (search.load(std::memory_order_relaxed)) {
@@ -143,11 +176,9 @@ bool next_is_c_library() noexcept {
   const Next& others = next();
   // A function of the C library that nobody replaces.
   const void* const c_library = object_of(::dlsym(RTLD_NEXT, "gnu_get_libc_version"));
-  const void* const here = object_of(&found);
   return object_of(reinterpret_cast<const void*>(others.malloc)) == c_library &&
-         object_of(reinterpret_cast<const void*>(next_free)) == c_library &&
-         object_of(::dlsym(RTLD_DEFAULT, "malloc")) == here &&
-         object_of(::dlsym(RTLD_DEFAULT, "free")) == here;
+         object_of(reinterpret_cast<const void*>(next_free)) == c_library && serves("malloc") &&
+         serves("free");
 }
 
 }  // namespace librma::process_heap

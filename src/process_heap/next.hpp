@@ -25,4 +25,7 @@ struct Next {
 /// that the program's memory is the C library's where it is not this library's.
 [[nodiscard]] bool next_is_c_library() noexcept;
 
+/// This library's malloc says so while next_is_c_library() runs. It must not then call next_is_c_library().
+void note_call_of_malloc() noexcept;
+
 }  // namespace librma::process_heap

@@ -23,9 +23,15 @@ namespace {
 constexpr std::size_t kMebi = std::size_t{1} << 20U;
 constexpr std::size_t kLargestShared = 4 * kMebi;
 
-// As its users see them: the compiler must not know what they return.
-void* (*volatile const allocate)(std::size_t) = std::malloc;
-void (*volatile const give)(void*) = std::free;
+// As its users see them: the compiler must not know what they return. The code takes the functions' addresses.
+void* allocate(std::size_t bytes) {
+  void* (*volatile const function)(std::size_t) = std::malloc;
+  return function(bytes);
+}
+void give(void* block) {
+  void (*volatile const function)(void*) = std::free;
+  function(block);
+}
 
 bool full_of(const unsigned char* block, std::size_t bytes, unsigned char value) {
   for (std::size_t at = 0; at < bytes; ++at) {
