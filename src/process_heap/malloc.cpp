@@ -126,6 +126,16 @@ void free(void* block) noexcept {
   }
 }
 
+// The functions of C23. A C library that has them must not get blocks of the range. Earlier ones do not
+// declare them.
+void free_sized(void* block, std::size_t bytes) noexcept;
+void free_sized(void* block, std::size_t /*bytes*/) noexcept { free(block); }
+
+void free_aligned_sized(void* block, std::size_t alignment, std::size_t bytes) noexcept;
+void free_aligned_sized(void* block, std::size_t /*alignment*/, std::size_t /*bytes*/) noexcept {
+  free(block);
+}
+
 int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexcept {
   int error = 0;
   void* allocated = nullptr;

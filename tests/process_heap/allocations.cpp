@@ -18,6 +18,10 @@
 #include "heap.hpp"
 #include "unit/seed.hpp"
 
+// Of C23; the header of an earlier C library does not have them.
+extern "C" void free_sized(void* block, std::size_t bytes) noexcept;
+extern "C" void free_aligned_sized(void* block, std::size_t alignment, std::size_t bytes) noexcept;
+
 namespace {
 
 struct Block {
@@ -148,6 +152,28 @@ void check_limits() {
   std::free(page);
 }
 
+// C23's functions give a block back: it comes again.
+void check_sized_free() {
+  constexpr std::size_t kBlock = 300'000;
+  bool again = false;
+  bool again_aligned = false;
+  const void* last = nullptr;
+  const void* last_aligned = nullptr;
+  for (int turn = 0; turn < 100; ++turn) {
+    void* const block = std::malloc(kBlock);
+    CHECK(in_heap(block));
+    again = again || block == last;
+    last = block;
+    free_sized(block, kBlock);
+    void* const aligned = std::aligned_alloc(4096, 4096 * 100);
+    CHECK(in_heap(aligned));
+    again_aligned = again_aligned || aligned == last_aligned;
+    last_aligned = aligned;
+    free_aligned_sized(aligned, 4096, 4096 * 100);
+  }
+  CHECK(again && again_aligned);
+}
+
 // A large block that was freed dirty must read as zeros when calloc gives its memory out again.
 void check_cleared_again() {
   constexpr std::array kSizes = {std::size_t{300'000}, std::size_t{3'000'000}, std::size_t{4} << 20U};
@@ -168,6 +194,7 @@ int main() {
   heap = &shown_heap();
   CHECK(heap->reason == nullptr);
   check_limits();
+  check_sized_free();
   check_cleared_again();
   const std::uint64_t seed = test_seed();
   Pool pool;
