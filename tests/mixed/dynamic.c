@@ -114,6 +114,7 @@ static void count(MPI_Win window, Block* mine, const MPI_Aint places[], int symm
     expect(before == round, name, "MPI_Compare_and_swap");
   }
   MPI_Win_flush_all(window);
+  shmem_quiet();
   MPI_Barrier(MPI_COMM_WORLD);
   if (me == 0) {
     const long times = (long)ranks * kRounds * (symmetric ? 2 : 1);
@@ -195,6 +196,7 @@ static void scatter(MPI_Win window, Block* const blocks[], int kinds) {
     shmem_int_atomic_inc(&block.small, 0);
   }
   MPI_Win_flush(0, window);
+  shmem_quiet();
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < kinds && me == 0; ++i) {
     const int by_shmem = blocks[i] == &block ? 1 : 0;

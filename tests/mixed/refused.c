@@ -163,6 +163,9 @@ static void mix(void) {
     MPI_Accumulate(&one, 1, MPI_LONG, 0, 5, 1, MPI_LONG, MPI_SUM, window);
     shmem_long_atomic_inc(&words[5], 0);
   }
+  /* A barrier completes neither of the last two. */
+  MPI_Win_flush(0, window);
+  shmem_quiet();
   MPI_Barrier(MPI_COMM_WORLD);
   char text[100];
   snprintf(text, sizeof text, "the counts are %ld and %ld", words[0], words[5]);
