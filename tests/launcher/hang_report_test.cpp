@@ -69,9 +69,12 @@ TEST(HangReport, ProcessesThatDoNotWait) {
   EXPECT_THAT(explain_hang({{.process = Process::computes, .waits = {}},
                             {.process = Process::stopped, .waits = {}},
                             {.process = Process::ended, .waits = {receive(0, 1)}},
-                            waits(receive(2, 4))}),
+                            waits(receive(2, 4)),
+                            {.process = Process::unknown, .waits = {}},
+                            {.process = Process::absent, .waits = {}}}),
               ElementsAre("rank 0: not waiting in librma: it computes", "rank 1: stopped by a signal",
-                          "rank 2: has ended", "rank 3: MPI_Recv from rank 2, tag 7, MPI_COMM_WORLD, 4.0 s"));
+                          "rank 2: has ended", "rank 3: MPI_Recv from rank 2, tag 7, MPI_COMM_WORLD, 4.0 s",
+                          "rank 4: its host does not answer", "rank 5: has not started"));
 }
 
 TEST(HangReport, ARankThatHasEndedHasNotCome) {

@@ -18,7 +18,8 @@ import sys
 import tempfile
 import time
 
-from harness import CLIENT, HANG_GUARD, RMARUN, SKIPPED, children_of, contains, equal, main, state, until
+from harness import (CLIENT, HANG_GUARD, HEAD, RMARUN, SECONDS, SKIPPED, children_of, contains, equal, explained, main, state,
+                     stop, until)
 from network import Network
 
 if not shutil.which("mpirun.openmpi"):
@@ -263,8 +264,52 @@ def time_limit():
     with network("a", "b") as hosts:
         job = started(hosts, "--timeout", "2", *STUBBORN)
         _, err = job.communicate(timeout=HANG_GUARD)
-        equal((job.returncode, err), (124, "rmarun: no end after 2 s; ending the job\n"))
+        report = HEAD + "rmarun:   ranks 0-3: not waiting in librma\n"
+        equal((job.returncode, err), (124, report + "rmarun: no end after 2 s; ending the job\n"))
         hosts.none_left()
+
+
+def explained_waits():
+    """A report of the waits tells ranks that have ended, that are stopped and that compute; and a host that is cut off."""
+    script = "echo ready; case $PMIX_RANK in 0) exit 0 ;; 1) while :; do :; done ;; *) exec sleep 1000 ;; esac"
+    with network("a", "b") as hosts:
+        job = started(hosts, "sh", "-c", script)
+        stop(until(lambda: hosts.processes("b", "sleep"), "a rank sleeps")[0])
+        explained(job, "rank 0: has ended", "rank 1: not waiting in librma: it computes", "rank [23]: stopped by a signal",
+                  "rank [23]: not waiting in librma", only=True)
+        hosts.link("b", "down")
+        explained(job, "rank 0: has ended", "rank 1: .*", "ranks 2,3: its host does not answer", only=True)
+        hosts.link("b", "up")
+        job.terminate()
+        job.communicate(timeout=HANG_GUARD)
+        equal(job.returncode, 128 + signal.SIGTERM)
+
+
+def hang_over_tcp():
+    """What ranks of librma on several hosts wait for, on request and at the time limit."""
+    program = os.path.join(os.path.dirname(os.path.abspath(RMARUN)), "launcher-hangs")
+    network_only = ("--env", "RMA_SHM=off", "--env", "RMA_NETWORK=ofi")
+    receives = [f"rank {me}: MPI_Recv from rank {(me + 1) % 4}, tag 7, MPI_COMM_WORLD@" for me in range(4)]
+    cycle = "cycle: " + ", ".join(f"rank {me} waits for rank {(me + 1) % 4}" for me in range(4))
+    late = ("ranks 0,1: MPI_Barrier, MPI_COMM_WORLD@; rank 2 has not come", "rank 2: not waiting in librma.*")
+    with network("a", "b") as hosts:
+        for where, hang, lines in (("a:2,b:2", "ring", (*receives, cycle)), ("a:2,b:1", "missing_computes", late)):
+            job = hosts.start("--hosts", where, *network_only, program, hang)
+            until(lambda: hosts.processes("b", "launcher-hangs"), "the ranks run")
+            explained(job, *lines, only=True)
+            job.send_signal(signal.SIGINT)
+            job.communicate(timeout=HANG_GUARD)
+            equal(job.returncode, 128 + signal.SIGINT)
+        limit = 4
+        while True:
+            code, _, err = hosts.run("--hosts", "a:2,b:2", *network_only, "--timeout", str(limit), program, "ring")
+            equal(code, 124, err)
+            contains(err, HEAD)
+            if "rmarun:   " + cycle in err:
+                assert err.index(HEAD) < err.index(f"no end after {limit} s; ending the job"), err
+                return
+            assert limit < HANG_GUARD, err
+            limit *= 2  # the machine is slow
 
 
 def passed_signals():
@@ -305,7 +350,7 @@ def victims(hosts, job, kind):
         return [job.pid]
     if kind == "job":
         return children_of(job.pid)
-    program = {"rank": "sleep", "keeper": "rma-keeper", "daemon": "orted", "engine": "mpirun.openmpi"}[kind]
+    program = {"rank": "sleep", "keeper": "rma-keeper", "daemon": "orted", "engine": "mpirun.openmpi", "agent": "agent"}[kind]
     return [pid for name in hosts.names for pid in hosts.processes(name, program)]
 
 
@@ -353,32 +398,50 @@ def kill_front():
     kills("rmarun", "job")
 
 
-def link_down():
-    """A host whose link goes down is named within 15 s. Its own processes end too."""
+def kill_agent():
+    """The remote shell of a host is killed while it starts the host's daemon. LIBRMA_HOST_KILLS sets how often."""
     with network("a", "b") as hosts:
-        job = started(hosts, *SLEEPER)
-        start = time.monotonic()
-        hosts.link("b", "down")
-        _, err = job.communicate(timeout=HANG_GUARD)
-        named = time.monotonic() - start
-        equal(job.returncode, 1)
-        contains(err, "rmarun: host b was lost (ranks 2-3); ending the job")
-        assert named < 15, named
-        print(f"named after {named:.1f} s, gone after {named + hosts.none_left():.1f} s")
+        hosts.refusals["b"] = None
+        for round in range(int(os.environ.get("LIBRMA_HOST_KILLS", "2"))):
+            job = hosts.start("--hosts", "a:2,b:2", "sleep", "1000")
+            # The wrapper that rmarun has written, and the client of the host's server.
+            shells = until(lambda: len(found := victims(hosts, job, "agent")) >= 2 and found, "the remote shell of b runs")
+            os.kill(shells[-1 - round % 2], signal.SIGKILL)
+            _, err = job.communicate(timeout=HANG_GUARD)
+            hosts.none_left()
+            equal(job.returncode, 1, err)
+            assert re.search(r"^  host b: the remote shell has (failed|not come back)$", err, re.MULTILINE), err
+
+
+def losses(script, kill):
+    """Ends jobs by the loss of a host, which is named within 15 s. LIBRMA_HOST_LOSSES sets how often."""
+    times = []
+    with network("a", "b") as hosts:
+        for _ in range(int(os.environ.get("LIBRMA_HOST_LOSSES", "1"))):
+            job = started(hosts, *script)
+            start = time.monotonic()
+            hosts.link("b", "down")
+            if kill:
+                for pid in hosts.processes("b"):
+                    os.kill(pid, signal.SIGKILL)
+            _, err = job.communicate(timeout=HANG_GUARD)
+            named = time.monotonic() - start
+            equal(job.returncode, 1, err)
+            contains(err, "rmarun: host b was lost (ranks 2-3); ending the job")
+            assert named < 15, named
+            times.append((named, named + hosts.none_left()))
+            hosts.link("b", "up")
+    print(f"{len(times)} losses: named after {max(named for named, _ in times):.1f} s, gone after {max(gone for _, gone in times):.1f} s")
+
+
+def link_down():
+    """The link of a host goes down. The host's own processes end too."""
+    losses(SLEEPER, kill=False)
 
 
 def vanished_host():
-    """A host that is gone without a word, as by a loss of power."""
-    with network("a", "b") as hosts:
-        job = started(hosts, *STUBBORN)
-        start = time.monotonic()
-        hosts.link("b", "down")
-        for pid in hosts.processes("b"):
-            os.kill(pid, signal.SIGKILL)
-        _, err = job.communicate(timeout=HANG_GUARD)
-        equal(job.returncode, 1)
-        contains(err, "host b was lost (ranks 2-3)")
-        assert time.monotonic() - start < 15
+    """A host is gone without a word, as by a loss of power."""
+    losses(STUBBORN, kill=True)
 
 
 def interrupt_without_link():

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <optional>
@@ -14,7 +13,6 @@
 #include <utility>
 
 #include "rmarun/exit_codes.hpp"
-#include "util/system/interruptions.hpp"
 
 namespace rmarun {
 namespace {
@@ -100,16 +98,10 @@ std::optional<OutputFailure> Forwarder::handle(const std::vector<pollfd>& polls)
 
 bool Forwarder::read_some(Source& source) {
   std::array<char, size_t{64} << 10> piece;  // the size of a pipe
-  const ssize_t count =
-      librma::uninterrupted([&] { return ::read(source.from.get(), piece.data(), piece.size()); });
-  if (count > 0) {
-    source.to->feed(source.stream, {piece.data(), static_cast<size_t>(count)}, Clock::now());
-    return true;
-  }
-  if (count < 0 && errno == EAGAIN) return false;
-  source.to->finish(source.stream, Clock::now());
-  source.from.reset();
-  return false;
+  const std::string_view bytes = read_once(source.from, piece);
+  if (!bytes.empty()) source.to->feed(source.stream, bytes, Clock::now());
+  if (!source.from.open()) source.to->finish(source.stream, Clock::now());
+  return !bytes.empty();
 }
 
 void Forwarder::drain() {

@@ -111,6 +111,10 @@ std::string_view without_wait(RankState::Process process) {
       return "stopped by a signal";
     case RankState::Process::ended:
       return "has ended";
+    case RankState::Process::absent:
+      return "has not started";
+    case RankState::Process::unknown:
+      return "its host does not answer";
     default:
       return "not waiting in librma";
   }

@@ -19,7 +19,7 @@ struct RankWait {
 
 /// A rank, as far as rmarun knows it.
 struct RankState {
-  enum class Process : std::uint8_t { sleeps, computes, stopped, ended };
+  enum class Process : std::uint8_t { sleeps, computes, stopped, ended, absent, unknown };
   Process process = Process::sleeps;
   std::vector<RankWait> waits;  ///< of its threads; none if it has not waited for long
 };

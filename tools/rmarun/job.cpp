@@ -1,20 +1,19 @@
 #include "rmarun/job.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigset_t is POSIX's
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "rmarun/deadlines.hpp"
 #include "rmarun/descriptors.hpp"
+#include "rmarun/ending.hpp"
 #include "rmarun/environment.hpp"
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/forwarder.hpp"
@@ -36,8 +35,6 @@ using Clock = std::chrono::steady_clock;
 
 /// The time that ranks have to end by themselves after SIGTERM. The whole job ends within 2 s.
 constexpr auto kGrace = std::chrono::milliseconds(500);
-/// The time between two rounds of SIGKILL. A round may miss a process that is just being created.
-constexpr auto kKillPeriod = std::chrono::milliseconds(20);
 /// How long a job that was cut short waits for a reader of its last output.
 constexpr auto kLastOutput = std::chrono::milliseconds(200);
 
@@ -54,15 +51,12 @@ class Job {
         forwarder_(options.ranks(), options.label) {}
 
   int run(Progress& progress) {
-    if (options_.timeout_seconds) {
-      timeout_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                    std::chrono::duration<double>(*options_.timeout_seconds));
-    }
+    if (options_.timeout_seconds) timeout_ = Clock::now() + seconds_of(*options_.timeout_seconds);
     while (server_ == nullptr && !exit_code_) turn();
     while (true) {
       reap();
       if (children_gone_ && !case_open()) break;
-      if (none_runs()) end_processes();
+      if (none_runs()) ending_.ask_all(kGrace);
       turn();
     }
     progress.over.store(true, std::memory_order_release);  // pairs with the guard's acquire
@@ -145,17 +139,10 @@ class Job {
   void conclude(const Verdict& verdict) {
     say(verdict);
     exit_code_ = verdict.exit_code;
-    end_processes();
+    ending_.ask_all(kGrace);
   }
   void say(const Verdict& verdict) {
     if (!verdict.why.empty()) forwarder_.say(verdict.why);
-  }
-
-  void end_processes() {
-    if (kill_at_) return;
-    signal_descendants(SIGTERM);
-    signal_descendants(SIGCONT);  // what is stopped could not end
-    kill_at_ = Clock::now() + kGrace;
   }
 
   /// Waits for the next event and handles it. Returns false if a job was cut short and nobody reads its last
@@ -181,15 +168,8 @@ class Job {
 
   [[nodiscard]] int poll_timeout() const {
     if (children_gone_ && !case_open()) return exit_code_ ? static_cast<int>(kLastOutput.count()) : -1;
-    std::optional<Clock::time_point> next = kill_at_;
-    if (timeout_ && !exit_code_) next = next ? std::min(*next, *timeout_) : *timeout_;
-    for (const auto& look : {look_again_, passer_.next_look(), forwarder_.next_look()}) {
-      if (look) next = next ? std::min(*next, *look) : *look;
-    }
-    if (!next) return -1;
-    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
-    constexpr decltype(wait) kLongest = 1 << 30;  // what is further away is looked at again then
-    return static_cast<int>(std::clamp<decltype(wait)>(wait, 0, kLongest));
+    return poll_timeout_until(earliest({ending_.next_look(), exit_code_ ? Deadline() : timeout_, look_again_,
+                                        passer_.next_look(), forwarder_.next_look()}));
   }
 
   void take_news() {
@@ -202,10 +182,9 @@ class Job {
 
   /// Returns false if the job is over and a signal tells rmarun not to wait for its readers.
   bool take_signals() {
-    signalfd_siginfo info{};
     bool wait = true;
-    while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-      const int signal = static_cast<int>(info.ssi_signo);
+    while (const auto taken = next_signal(signals_)) {
+      const int signal = *taken;
       if (signal == SIGCHLD) continue;  // reap() looks anyway
       if (is_passed_on(signal)) {
         passer_.pass(signal, ranks_);
@@ -215,7 +194,8 @@ class Job {
         explain_waits();
         continue;
       }
-      fail(kExitSignal + signal, fmt::format("interrupted by {}; {}", describe_signal(signal), ending()));
+      fail(kExitSignal + signal,
+           fmt::format("interrupted by {}; {}", describe_signal(signal), consequence()));
       wait = !children_gone_;
     }
     return wait;
@@ -225,13 +205,11 @@ class Job {
     const auto now = Clock::now();
     if (timeout_ && now >= *timeout_ && !children_gone_) {
       if (!exit_code_) explain_waits();
-      fail(kExitTimeout, fmt::format("no end after {} s; {}", *options_.timeout_seconds, ending()));
+      fail(kExitTimeout, fmt::format("no end after {} s; {}", *options_.timeout_seconds, consequence()));
     }
-    if (kill_at_ && now >= *kill_at_) {
-      settle(true);
-      signal_descendants(SIGKILL);
-      kill_at_ = now + kKillPeriod;
-    }
+    if (!ending_.due()) return;
+    settle(true);
+    ending_.kill();
   }
 
   void explain_waits() {
@@ -242,7 +220,7 @@ class Job {
     for (const std::string& line : explain_hang(waits_.look(ranks_))) forwarder_.say("  " + line);
   }
 
-  [[nodiscard]] std::string_view ending() const {
+  [[nodiscard]] std::string_view consequence() const {
     return server_ != nullptr ? "ending the job" : "no rank has started, since PMIx is still being prepared";
   }
 
@@ -255,7 +233,7 @@ class Job {
     if (server_ == nullptr) return;
     Reports& reports = server_->reports();
     if (!exit_code_) {
-      if (failures_.has_failed(reports)) end_processes();
+      if (failures_.has_failed(reports)) ending_.ask_all(kGrace);
       settle(false);
     }
     if (!exit_code_ && !failures_.failed() && !none_runs()) {
@@ -296,26 +274,22 @@ class Job {
   std::vector<Rank> ranks_;
   FailureFinder failures_{ranks_};
   Waits waits_;
-  std::optional<int> exit_code_;              ///< set by the first failure
-  std::optional<Clock::time_point> timeout_;  ///< when --timeout ends the job
-  std::optional<Clock::time_point> kill_at_;  ///< set once the job is being ended: when to send SIGKILL next
-  std::optional<Clock::time_point> look_again_;  ///< when to look again for the end of a connection
+  std::optional<int> exit_code_;  ///< set by the first failure
+  Ending ending_;
+  Deadline timeout_;     ///< when --timeout ends the job
+  Deadline look_again_;  ///< when to look again for the end of a connection
   bool children_gone_ = false;
 };
 
 }  // namespace
 
 int run_job(const Options& options, const std::string& directory, Progress& progress) {
-  // A reader that goes away is an error of write(2), not the end of rmarun.
-  ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);  // so is a file that reaches the limit of ulimit -f
   const auto complain = [](std::string_view why) {
     fmt::print(stderr, "rmarun: {}\n", why);
     return kExitFailure;
   };
-  const sigset_t set = awaited_signals();
-  Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals.open()) return complain(fmt::format("signalfd: {}", std::strerror(errno)));
+  auto signals = open_signals();
+  if (!signals.ok()) return complain(signals.status().text());
   const auto descriptors = make_room_for(options.ranks());
   if (!descriptors.ok()) return complain(descriptors.status().text());
 
@@ -324,7 +298,7 @@ int run_job(const Options& options, const std::string& directory, Progress& prog
   auto preparation = Preparation::start(options, directory);
   if (!preparation.ok()) return complain(preparation.status().text());
   return Job(options, std::move(inherited), descriptors.value(), directory, std::move(preparation).value(),
-             std::move(signals))
+             std::move(signals).value())
       .run(progress);
 }
 

@@ -1,6 +1,10 @@
 #include "rmarun/signals.hpp"
 
+#include <sys/signalfd.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 
 namespace rmarun {
@@ -20,6 +24,23 @@ sigset_t awaited_signals() {
     if (signal != SIGHUP || !ignored) ::sigaddset(&signals, signal);
   }
   return signals;
+}
+
+librma::Result<librma::Descriptor> open_signals(std::optional<int> more) {
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
+  sigset_t set = awaited_signals();
+  if (more) ::sigaddset(&set, *more);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  librma::Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals.open()) return librma::system_failure(RMA_ERR_SYSTEM, "signalfd", errno);
+  return signals;
+}
+
+std::optional<int> next_signal(const librma::Descriptor& signals) {
+  signalfd_siginfo info{};
+  if (::read(signals.get(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
+  return static_cast<int>(info.ssi_signo);
 }
 
 bool is_passed_on(int signal) {

@@ -143,4 +143,12 @@ Spawned spawn(const SpawnRequest& request) {
   return result;
 }
 
+std::string_view read_once(Descriptor& pipe, std::span<char> buffer) {
+  const ssize_t count =
+      librma::uninterrupted([&] { return ::read(pipe.get(), buffer.data(), buffer.size()); });
+  if (count > 0) return {buffer.data(), static_cast<std::size_t>(count)};
+  if (count == 0 || errno != EAGAIN) pipe.reset();
+  return {};
+}
+
 }  // namespace rmarun

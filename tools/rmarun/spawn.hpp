@@ -4,7 +4,9 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "util/system/descriptor.hpp"
@@ -37,5 +39,9 @@ struct Spawned {
 /// Starts a rank, in a process group of its own unless it reads a terminal. The system kills the rank when
 /// this process ends.
 Spawned spawn(const SpawnRequest& request);
+
+/// Reads once from a rank's stdout or stderr, and returns the bytes, which are in `buffer`. Returns nothing
+/// if there is nothing to read now, and closes the pipe if nothing will come any more.
+std::string_view read_once(Descriptor& pipe, std::span<char> buffer);
 
 }  // namespace rmarun

@@ -1,21 +1,18 @@
 #include "rmarun/waits.hpp"
 
 #include <fcntl.h>
-#include <signal.h>  // NOLINT(modernize-deprecated-headers): SIGXFSZ is POSIX's
+#include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <cstring>
 #include <ctime>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "rmarun/processes.hpp"
-#include "util/waiting/wait_board.hpp"
 
 namespace rmarun {
 namespace {
@@ -44,22 +41,26 @@ std::vector<int> awaited_ranks(const librma::WaitRecord& record, std::size_t ran
   return awaited;
 }
 
-std::int64_t monotonic_nanoseconds() {
+/// Makes the pages of `count` ranks with all their blocks: a rank that found no block for a page that it
+/// writes would be killed.
+bool has_pages(const Descriptor& file, std::size_t first, std::size_t count) {
+  return file.open() && ::posix_fallocate(file.get(), static_cast<off_t>(librma::wait_board_bytes(first)),
+                                          static_cast<off_t>(count * librma::WaitPage::kBytes)) == 0;
+}
+
+bool has_head(const Descriptor& file, std::size_t ranks, const std::string& job) {
+  librma::WaitBoardHead head;
+  head.ranks = ranks;
+  librma::copy_text(job, head.job);
+  return ::pwrite(file.get(), &head, sizeof head, 0) == static_cast<ssize_t>(sizeof head);
+}
+
+}  // namespace
+
+std::int64_t time_of_waits() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
-using Records = std::array<std::optional<librma::WaitRecord>, librma::WaitPage::kSlots>;
-
-/// Returns the records of a rank, without those that it is writing.
-Records read_page(int file, std::size_t rank) {
-  Records records;
-  librma::WaitPage page{};
-  const auto at = static_cast<off_t>((rank + 1) * librma::WaitPage::kBytes);
-  if (::pread(file, &page, sizeof page, at) != static_cast<ssize_t>(sizeof page)) return records;
-  std::ranges::transform(page.slots, records.begin(), [](const librma::WaitSlot& one) { return one.read(); });
-  return records;
 }
 
 RankState::Process state_of(const Rank& rank) {
@@ -79,60 +80,61 @@ RankState::Process state_of(const Rank& rank) {
   }
 }
 
-}  // namespace
-
 void Waits::make(const std::string& directory, std::size_t ranks, const std::string& job) {
-  const std::string path = directory + "/waits";
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.open()) return;
-  const auto bytes = static_cast<off_t>(librma::wait_board_bytes(ranks));
-  // With all its blocks, because a rank that found none for a page that it writes would be killed. A limit of
-  // the size of files is an error then, and no signal.
-  struct sigaction before {};
-  struct sigaction ignore {};
-  ignore.sa_handler = SIG_IGN;
-  ::sigaction(SIGXFSZ, &ignore, &before);
-  const bool has_room = ::posix_fallocate(file.get(), 0, bytes) == 0;
-  ::sigaction(SIGXFSZ, &before, nullptr);
-  if (!has_room) return;
-  librma::WaitBoardHead head;
-  head.ranks = ranks;
-  librma::copy_text(job, head.job);
-  if (::pwrite(file.get(), &head, sizeof head, 0) != static_cast<ssize_t>(sizeof head)) return;
-  path_ = path;
-  file_ = std::move(file);
+  std::string path = directory + "/waits";
+  file_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (has_pages(file_, 0, ranks) && has_head(file_, ranks, job)) path_ = std::move(path);
+}
+
+void Waits::make_for(std::size_t rank, std::size_t ranks, const std::string& job) {
+  file_ = Descriptor(::memfd_create("rmarun-waits", MFD_CLOEXEC));
+  if (has_pages(file_, rank, 1) && has_head(file_, ranks, job))
+    path_ = fmt::format("/proc/{}/fd/{}", ::getpid(), file_.get());
 }
 
 std::string Waits::assignment() const {
   return path_.empty() ? "" : std::string(librma::kWaitBoardVariable) + "=" + path_;
 }
 
+WaitRecords Waits::read(std::size_t rank) const {
+  WaitRecords records;
+  librma::WaitPage page{};
+  const auto at = static_cast<off_t>(librma::wait_board_bytes(rank));
+  if (::pread(file_.get(), &page, sizeof page, at) != static_cast<ssize_t>(sizeof page)) return records;
+  std::ranges::transform(page.slots, records.begin(), [](const librma::WaitSlot& one) { return one.read(); });
+  return records;
+}
+
 std::vector<RankState> Waits::look(const std::vector<Rank>& ranks) const {
   std::vector<RankState> states(ranks.size());
-  std::vector<Records> before(ranks.size());
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) before[rank] = read_page(file_.get(), rank);
-  const std::int64_t now = monotonic_nanoseconds();
+  std::vector<WaitRecords> before(ranks.size());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) before[rank] = read(rank);
+  const std::int64_t now = time_of_waits();
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     states[rank].process = state_of(ranks[rank]);
-    const Records after = read_page(file_.get(), rank);
-    for (std::size_t slot = 0; slot < after.size(); ++slot) {
-      const auto& record = before[rank][slot];
-      // Only what was so at one moment for all ranks: a cycle of waits that were never there together is
-      // none. And a record that its owner wrote while it was read is not the same the second time.
-      const bool stays = record && after[slot] && record->thread != 0 &&
-                         std::memcmp(&*record, &*after[slot], sizeof *record) == 0;
-      if (!stays) continue;
-      states[rank].waits.push_back(
-          {.call = printable(record->call),
-           .about = printable(record->about),
-           .seconds = static_cast<double>(std::clamp<std::int64_t>(now - record->since, 0, now)) / 1e9,
-           .meeting = record->meeting,
-           .any = record->any != 0,
-           .more = record->more != 0,
-           .ranks = awaited_ranks(*record, ranks.size())});
-    }
+    states[rank].waits = lasting_waits(before[rank], read(rank), now, ranks.size());
   }
   return states;
+}
+
+std::vector<RankWait> lasting_waits(const WaitRecords& before, const WaitRecords& after, std::int64_t now,
+                                    std::size_t ranks) {
+  std::vector<RankWait> waits;
+  for (std::size_t slot = 0; slot < after.size(); ++slot) {
+    const auto& record = before[slot];
+    const bool stays = record && after[slot] && record->thread != 0 &&
+                       std::memcmp(&*record, &*after[slot], sizeof *record) == 0;
+    if (!stays) continue;
+    const std::int64_t since = std::clamp<std::int64_t>(record->since, 0, now);
+    waits.push_back({.call = printable(record->call),
+                     .about = printable(record->about),
+                     .seconds = static_cast<double>(now - since) / 1e9,
+                     .meeting = record->meeting,
+                     .any = record->any != 0,
+                     .more = record->more != 0,
+                     .ranks = awaited_ranks(*record, ranks)});
+  }
+  return waits;
 }
 
 std::string value_in(const std::vector<std::string>& environment, const std::string& name) {

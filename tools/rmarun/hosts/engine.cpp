@@ -64,8 +64,7 @@ std::string shell_quoted(std::string_view text) {
   return result + "'";
 }
 
-/// Returns a host file with a line for each rank. All engines have a mapping that takes the lines in their
-/// order. By slots, Returns a host file with a line for each rank. All engines have a mapping that takes
+/// Returns a host file with a line for each rank. All engines have a mapping that takes
 /// lines in their order. By slots, Open MPI would put this host first.
 std::string host_file(const std::vector<Placed>& placed) {
   std::string text;
@@ -211,7 +210,8 @@ std::vector<std::string> engine_command(const Engine& engine, const Way& way,
     if (placed.size() <= kMostWithoutTree) add_parameter(words, engine, "plm_rsh_no_tree_spawn", "1");
     add_parameter(words, engine, "plm_rsh_num_concurrent", "8");
     add_parameter(words, engine, "orte_local_tmpdir_base", files.directory);
-    add_parameter(words, engine, "ess_base_forward_signals", "SIGUSR1,SIGUSR2,SIGXCPU,SIGTSTP,SIGCONT");
+    add_parameter(words, engine, "ess_base_forward_signals",
+                  "SIGUSR1,SIGUSR2,SIGXCPU,SIGTSTP,SIGCONT,SIGURG");
     append(words, {"--map-by", "seq", "--oversubscribe", "--tag-output"});
   }
   for (const std::string& name : variables) append(words, {"-x", name});

@@ -2,38 +2,33 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "rmarun/environment.hpp"
+#include "rmarun/deadlines.hpp"
+#include "rmarun/ending.hpp"
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/forwarder.hpp"
+#include "rmarun/hang_report.hpp"
 #include "rmarun/hosts/agents.hpp"
 #include "rmarun/hosts/connections.hpp"
-#include "rmarun/hosts/description.hpp"
-#include "rmarun/hosts/engine.hpp"
 #include "rmarun/hosts/frames.hpp"
+#include "rmarun/hosts/hosts_start.hpp"
 #include "rmarun/hosts/remote_ranks.hpp"
+#include "rmarun/hosts/remote_waits.hpp"
 #include "rmarun/passing.hpp"
 #include "rmarun/processes.hpp"
 #include "rmarun/signals.hpp"
 #include "rmarun/spawn.hpp"
-#include "rmarun/version.hpp"
-#include "util/system/interruptions.hpp"
 
 namespace rmarun {
 namespace {
@@ -42,7 +37,6 @@ using HostsClock = std::chrono::steady_clock;
 
 /// The time that the engine has to end after SIGTERM. Without a link to one of its daemons it never does.
 constexpr auto kEngineGrace = std::chrono::seconds(5);
-constexpr auto kEngineKillRound = std::chrono::milliseconds(20);
 /// How long the verdict waits for the death of a rank by a signal, when a rank has ended with a code: that
 /// may be the consequence, and has come over another connection.
 constexpr auto kVerdictGrace = std::chrono::milliseconds(300);
@@ -53,16 +47,16 @@ constexpr auto kReaderGrace = std::chrono::milliseconds(200);
 
 class HostsJob {
  public:
-  HostsJob(const Options& options, std::vector<std::string> hosts, std::string directory,
-           const Engine& engine, Descriptor signals)
+  HostsJob(const Options& options, const HostsStart& start, std::string directory, Descriptor signals)
       : options_(options),
+        start_(start),
         directory_(std::move(directory)),
-        engine_name_(std::filesystem::path(engine.path).filename()),
         verbose_(std::getenv("RMARUN_VERBOSE") != nullptr),
         signals_(std::move(signals)),
         forwarder_(options.ranks(), options.label),
-        ranks_(std::move(hosts)),
-        reader_(engine.carriage(), options.ranks(),
+        ranks_(start.hosts),
+        waits_(start.hosts.size()),
+        reader_(start.engine.carriage(), options.ranks(),
                 {.output = [this](int rank, Outlet::Stream stream,
                                   std::string_view bytes) { forwarder_.feed(rank, stream, bytes); },
                  .words = [this](int rank, std::string_view words) { hear(rank, words); },
@@ -70,13 +64,12 @@ class HostsJob {
     for (int rank = 0; rank < options.ranks(); ++rank) forwarder_.add_remote_rank(rank);
   }
 
-  int run(const std::vector<std::string>& command, const Environment& environment, bool with_stdin,
-          Progress& progress) {
-    if (verbose_) forwarder_.say(fmt::format("{}", fmt::join(command, " ")));
+  int run(Progress& progress) {
+    if (verbose_) forwarder_.say(fmt::format("{}", fmt::join(start_.command, " ")));
     const auto now = HostsClock::now();
-    start_limit_ = now + in_seconds(options_.start_seconds);
-    if (options_.timeout_seconds) timeout_ = now + in_seconds(*options_.timeout_seconds);
-    if (!start_engine(command, environment, with_stdin)) return finish(progress);
+    start_limit_ = now + seconds_of(options_.start_seconds);
+    if (options_.timeout_seconds) timeout_ = now + seconds_of(*options_.timeout_seconds);
+    if (!start_engine()) return finish(progress);
     while (true) {
       reap();
       if (children_gone_) break;
@@ -88,22 +81,17 @@ class HostsJob {
   }
 
  private:
-  static HostsClock::duration in_seconds(double seconds) {
-    return std::chrono::duration_cast<HostsClock::duration>(std::chrono::duration<double>(seconds));
-  }
-
-  bool start_engine(const std::vector<std::string>& command, const Environment& environment,
-                    bool with_stdin) {
+  bool start_engine() {
     rlimit descriptors{};
     ::getrlimit(RLIMIT_NOFILE, &descriptors);
-    Spawned spawned = spawn({.command = command,
-                             .environment = environment.entries(),
-                             .takes_stdin = with_stdin,
+    Spawned spawned = spawn({.command = start_.command,
+                             .environment = start_.environment,
+                             .takes_stdin = start_.with_stdin,
                              .descriptors = descriptors});
     if (spawned.pid < 0) {
       const std::string hint = spawned.error == E2BIG ? " (the environment is too large)" : "";
       fail(kExitFailure,
-           fmt::format("cannot run {}: {}{}", command.front(), std::strerror(spawned.error), hint));
+           fmt::format("cannot run {}: {}{}", start_.engine.path, std::strerror(spawned.error), hint));
       return false;
     }
     engine_.push_back({.pid = spawned.pid, .running = true});
@@ -123,6 +111,7 @@ class HostsJob {
   }
 
   void hear(int rank, std::string_view words) {
+    if (words.starts_with(kWaitsWord)) return waits_.take(rank, words);
     const std::string remark = ranks_.take(rank, words);
     if (!remark.empty() && remark != last_remark_) forwarder_.say(remark);
     last_remark_ = remark;
@@ -141,13 +130,15 @@ class HostsJob {
   }
 
   void end_engine() {
-    if (kill_at_ || children_gone_) return;
+    if (ending_.begun() || children_gone_) return;
+    signal_engine(SIGTERM);
+    signal_engine(SIGCONT);  // a stopped engine could not end
+    ending_.kill_after(kEngineGrace);
+  }
+  void signal_engine(int signal) {
     for (const Rank& engine : engine_) {
-      if (!engine.running) continue;
-      ::kill(engine.pid, SIGTERM);
-      ::kill(engine.pid, SIGCONT);  // a stopped engine could not end
+      if (engine.running) ::kill(engine.pid, signal);
     }
-    kill_at_ = HostsClock::now() + kEngineGrace;
   }
 
   /// Waits for the next event and handles it. Returns false if a job was cut short and nobody reads its last
@@ -185,8 +176,12 @@ class HostsJob {
       if (!verdict_at_) verdict_at_ = now + kVerdictGrace;
       if (!ranks_.may_change() || now >= *verdict_at_) conclude(ranks_.cause());
     }
-    if (timeout_ && now >= *timeout_)
-      fail(kExitTimeout, fmt::format("no end after {} s; ending the job", *options_.timeout_seconds));
+    if (timeout_ && now >= *timeout_) {
+      timeout_.reset();
+      ends_after_report_ = true;
+      waits_.begin(HostsClock::now());
+    }
+    if (!exit_code_) look_at_waits();
     if (start_limit_ && now >= *start_limit_) {
       start_limit_.reset();
       if (const std::string missing = ranks_.not_started(); !missing.empty()) {
@@ -194,11 +189,26 @@ class HostsJob {
                                        missing, agents_text(directory_)));
       }
     }
-    if (kill_at_ && now >= *kill_at_) {
-      signal_descendants(SIGKILL);
-      kill_at_ = now + kEngineKillRound;
-    }
+    if (ending_.due()) ending_.kill();
   }
+
+  void look_at_waits() {
+    switch (waits_.step(ranks_, HostsClock::now())) {
+      case RemoteWaits::Step::wait:
+        return;
+      case RemoteWaits::Step::ask:
+        ask_keepers();
+        return;
+      case RemoteWaits::Step::report:
+        break;
+    }
+    forwarder_.say("what the ranks wait for:");
+    for (const std::string& line : explain_hang(waits_.states(ranks_))) forwarder_.say("  " + line);
+    if (ends_after_report_)
+      fail(kExitTimeout, fmt::format("no end after {} s; ending the job", *options_.timeout_seconds));
+  }
+
+  void ask_keepers() { signal_engine(kAskingSignal); }
 
   void conclude(const Verdict& verdict) { fail(verdict.exit_code, verdict.why); }
 
@@ -216,7 +226,7 @@ class HostsJob {
     const std::string missing = ranks_.not_ended();
     fail(
         code == 0 ? kExitFailure : code,
-        fmt::format("{} {}{}{}{}", engine_name_,
+        fmt::format("{} {}{}{}{}", std::filesystem::path(start_.engine.path).filename().string(),
                     WIFSIGNALED(engine_status_) ? "was killed by " + describe_signal(WTERMSIG(engine_status_))
                                                 : fmt::format("has ended with code {}", code),
                     missing.empty() ? "" : " before the ranks on " + missing,
@@ -225,36 +235,24 @@ class HostsJob {
 
   [[nodiscard]] int poll_timeout() const {
     if (children_gone_) return exit_code_ ? static_cast<int>(kReaderGrace.count()) : -1;
-    std::optional<HostsClock::time_point> next = kill_at_;
-    const auto also = [&](const std::optional<HostsClock::time_point>& look) {
-      if (look) next = next ? std::min(*next, *look) : *look;
-    };
-    if (!exit_code_) {
-      also(timeout_);
-      also(start_limit_);
-      also(verdict_at_);
-      also(next_look_);
-    }
-    also(passer_.next_look());
-    also(forwarder_.next_look());
-    if (!next) return -1;
-    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(*next - HostsClock::now()).count();
-    constexpr decltype(wait) kLongest = 1 << 30;  // what is further away is looked at again then
-    return static_cast<int>(std::clamp<decltype(wait)>(wait, 0, kLongest));
+    const Deadline undecided =
+        exit_code_ ? Deadline()
+                   : earliest({timeout_, start_limit_, verdict_at_, next_look_, waits_.next_look()});
+    return poll_timeout_until(
+        earliest({ending_.next_look(), undecided, passer_.next_look(), forwarder_.next_look()}));
   }
 
   bool take_signals() {
-    signalfd_siginfo info{};
     bool wait = true;
-    while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-      const int signal = static_cast<int>(info.ssi_signo);
+    while (const auto taken = next_signal(signals_)) {
+      const int signal = *taken;
       if (signal == SIGCHLD) continue;  // reap() looks anyway
       if (is_passed_on(signal)) {
         passer_.pass(signal, engine_);
         continue;
       }
       if (signal == kExplainingSignal) {
-        forwarder_.say("what the ranks wait for is known on one host only");
+        waits_.begin(HostsClock::now());
         continue;
       }
       fail(kExitSignal + signal, fmt::format("interrupted by {}; ending the job", describe_signal(signal)));
@@ -266,20 +264,13 @@ class HostsJob {
   /// Reads once from the engine. Returns false if there is nothing to read now, or if the stream has ended.
   bool read_some(std::size_t stream) {
     std::array<char, std::size_t{64} << 10> piece;
-    const ssize_t count =
-        librma::uninterrupted([&] { return ::read(pipes_[stream].get(), piece.data(), piece.size()); });
-    if (count < 0 && errno == EAGAIN) return false;
-    if (count <= 0) {
-      pipes_[stream].reset();
-      return false;
-    }
-    const std::string_view bytes(piece.data(), static_cast<std::size_t>(count));
+    const std::string_view bytes = read_once(pipes_[stream], piece);
     if (stream == 0) {
       reader_.feed(bytes);
     } else {
       take_engine_text(bytes);
     }
-    return true;
+    return !bytes.empty();
   }
   void read_rest() {
     for (std::size_t stream = 0; stream < pipes_.size(); ++stream) {
@@ -297,85 +288,45 @@ class HostsJob {
       engine_.front().running = false;
       engine_status_ = status;
       // Remote shells that the engine has left.
-      if (!kill_at_) kill_at_ = HostsClock::now();
+      ending_.kill_after({});
     }
     children_gone_ = pid < 0;
   }
 
   const Options& options_;
+  const HostsStart& start_;
   const std::string directory_;
-  const std::string engine_name_;
   const bool verbose_;
   Descriptor signals_;
   Forwarder forwarder_;
   SignalPasser passer_{::getppid()};
   RemoteRanks ranks_;
+  RemoteWaits waits_;
   FrameReader reader_;
   std::vector<Rank> engine_;  ///< one process, once it has started
   int engine_status_ = 0;
   std::array<Descriptor, 2> pipes_;
   std::string last_remark_;
-  std::optional<int> exit_code_;                       ///< set by the first failure
-  std::optional<HostsClock::time_point> timeout_;      ///< when --timeout ends the job
-  std::optional<HostsClock::time_point> start_limit_;  ///< when all ranks must have started
-  std::optional<HostsClock::time_point> next_look_;    ///< at the engine's connections
-  std::optional<HostsClock::time_point> verdict_at_;   ///< when the verdict waits no more
-  std::optional<HostsClock::time_point>
-      kill_at_;  ///< set once the job is being ended: when to send SIGKILL next
+  std::optional<int> exit_code_;    ///< set by the first failure
+  bool ends_after_report_ = false;  ///< the time limit has passed, and what the ranks wait for comes first
+  Ending ending_;
+  Deadline timeout_;      ///< when --timeout ends the job
+  Deadline start_limit_;  ///< when all ranks must have started
+  Deadline next_look_;    ///< at the engine's connections
+  Deadline verdict_at_;   ///< when the verdict waits no more
   bool children_gone_ = true;
 };
-
-/// Whether rank 0 may read rmarun's stdin: not in the background of a terminal, where reading stops the
-/// reader.
-bool may_read_stdin() { return ::isatty(STDIN_FILENO) == 0 || ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
 
 }  // namespace
 
 int run_hosts_job(const Options& options, const std::string& directory, Progress& progress) {
-  // A reader that goes away is an error of write(2), not the end of rmarun.
-  ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);  // so is a file that reaches the limit of ulimit -f
-  const auto complain = [](std::string_view why) {
-    fmt::print(stderr, "rmarun: {}\n", why);
+  auto signals = open_signals();
+  const auto start = prepare_hosts(options, directory);
+  if (!signals.ok() || !start.ok()) {
+    fmt::print(stderr, "rmarun: {}\n", signals.ok() ? start.status().text() : signals.status().text());
     return kExitFailure;
-  };
-  const sigset_t set = awaited_signals();
-  Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals.open()) return complain(fmt::format("signalfd: {}", std::strerror(errno)));
-  const auto engine = find_engine(options.way);
-  if (!engine.ok()) return complain(engine.status().text());
-  const auto files = write_engine_files(engine.value(), options.way, options.placed, directory);
-  if (!files.ok()) return complain(files.status().text());
-
-  Description description;
-  description.version = version();
-  description.origin = own_host_name();
-  std::error_code error;
-  description.directory = std::filesystem::current_path(error).string();
-  description.carriage = engine.value().carriage();
-  description.bind = options.bind;
-  description.stdin_for_first = may_read_stdin();
-  description.programs = options.programs;
-  for (const Placed& each : options.placed)
-    description.hosts.insert(description.hosts.end(), static_cast<std::size_t>(each.ranks), each.host.name);
-
-  Environment environment = Environment::inherited();
-  std::vector<std::string> carried;
-  for (const std::string& entry : environment.entries()) {
-    const std::string name = entry.substr(0, entry.find('='));
-    if (!goes_to_other_hosts(name)) continue;
-    description.environment.push_back(entry);
-    // The keeper itself needs these to start.
-    if (name == "PATH" || name == "LD_LIBRARY_PATH") carried.push_back(name);
   }
-  for (const std::string& variable : packed(description)) {
-    environment.set(variable);
-    carried.push_back(variable.substr(0, variable.find('=')));
-  }
-  if (engine.value().kind == EngineKind::kSrun) environment.set("SLURM_HOSTFILE", files.value().hosts);
-  const auto command = engine_command(engine.value(), options.way, options.placed, files.value(), carried);
-  return HostsJob(options, description.hosts, directory, engine.value(), std::move(signals))
-      .run(command, environment, description.stdin_for_first, progress);
+  return HostsJob(options, start.value(), directory, std::move(signals).value()).run(progress);
 }
 
 }  // namespace rmarun

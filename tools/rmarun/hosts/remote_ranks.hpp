@@ -36,6 +36,9 @@ class RemoteRanks {
   /// other one. Precondition: failed().
   [[nodiscard]] Verdict cause() const;
   [[nodiscard]] bool all_succeeded() const;
+  [[nodiscard]] bool has_started(std::size_t rank) const { return ranks_[rank].started; }
+  /// Whether a rank has started and not ended.
+  [[nodiscard]] bool runs(std::size_t rank) const { return ranks_[rank].started && !ranks_[rank].ended; }
   /// Returns the names of the hosts of which a rank has not started, with these ranks: "b (ranks 2-3)"; empty
   /// if all have.
   [[nodiscard]] std::string not_started() const;

@@ -1,0 +1,68 @@
+#include "rmarun/hosts/hosts_start.hpp"
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "rmarun/environment.hpp"
+#include "rmarun/hosts/description.hpp"
+#include "rmarun/hosts/host_list.hpp"
+#include "rmarun/version.hpp"
+#include "util/try_assign.hpp"
+
+namespace rmarun {
+namespace {
+
+/// Whether rank 0 may read rmarun's stdin: not in the background of a terminal, where reading stops the
+/// reader.
+bool may_read_stdin() { return ::isatty(STDIN_FILENO) == 0 || ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
+
+Description describe(const Options& options, const Engine& engine, const Environment& environment) {
+  Description description;
+  description.version = version();
+  description.origin = own_host_name();
+  std::error_code error;
+  description.directory = std::filesystem::current_path(error).string();
+  description.carriage = engine.carriage();
+  description.bind = options.bind;
+  description.stdin_for_first = may_read_stdin();
+  description.programs = options.programs;
+  for (const Placed& each : options.placed)
+    description.hosts.insert(description.hosts.end(), static_cast<std::size_t>(each.ranks), each.host.name);
+  for (std::string& entry : environment.entries()) {
+    if (goes_to_other_hosts(entry.substr(0, entry.find('='))))
+      description.environment.push_back(std::move(entry));
+  }
+  return description;
+}
+
+}  // namespace
+
+librma::Result<HostsStart> prepare_hosts(const Options& options, const std::string& directory) {
+  HostsStart start;
+  RMA_TRY_ASSIGN(engine, find_engine(options.way));
+  start.engine = std::move(engine);
+  RMA_TRY_ASSIGN(files, write_engine_files(start.engine, options.way, options.placed, directory));
+  Environment environment = Environment::inherited();
+  Description description = describe(options, start.engine, environment);
+  std::vector<std::string> carried;
+  // The keeper itself needs these to start.
+  for (const char* const name : {"PATH", "LD_LIBRARY_PATH"}) {
+    if (!environment.get(name).empty()) carried.emplace_back(name);
+  }
+  for (const std::string& variable : packed(description)) {
+    environment.set(variable);
+    carried.push_back(variable.substr(0, variable.find('=')));
+  }
+  if (start.engine.kind == EngineKind::kSrun) environment.set("SLURM_HOSTFILE", files.hosts);
+  start.command = engine_command(start.engine, options.way, options.placed, files, carried);
+  start.environment = environment.entries();
+  start.with_stdin = description.stdin_for_first;
+  start.hosts = std::move(description.hosts);
+  return start;
+}
+
+}  // namespace rmarun
