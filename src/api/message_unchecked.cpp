@@ -13,19 +13,15 @@ namespace {
 
 /// Returns the messages of the job, or null outside rma_init ... rma_finalize and if calls are traced: a
 /// checked function then reports the first, and records the second.
-[[gnu::always_inline]] inline Messages* untraced_messages() {
-  Runtime* const runtime =
-      current_runtime.load(std::memory_order_acquire);  // pairs with the store in rma_init
-  if (runtime == nullptr || runtime->trace != nullptr) [[unlikely]]
-    return nullptr;
-  return runtime->messages.get();
+[[gnu::always_inline]] inline Messages* messages_at_once() {
+  return untraced_messages.load(std::memory_order_acquire);  // pairs with the store in rma_init
 }
 
 /// Runs `attempt(Messages&)`, which returns whether it has done the whole call. Returns false without one if
 /// calls are traced, so that the call that the library makes then is in the trace.
 template <typename Attempt>
 [[gnu::always_inline]] inline int attempt_at_once(const Attempt& attempt) try {
-  Messages* const messages = untraced_messages();
+  Messages* const messages = messages_at_once();
   return messages != nullptr && attempt(*messages) ? 1 : 0;
 } catch (const std::bad_alloc&) {
   return 0;
@@ -57,10 +53,13 @@ using librma::Status;
 extern "C" {
 
 int rma_try_send(const void* src, size_t bytes, int rank, int tag, uint32_t context) {
-  return librma::attempt_at_once([=](librma::Messages & messages) __attribute__((always_inline)) {
-    return messages.send_at_once({static_cast<const std::byte*>(src), bytes}, rank,
-                                 {.context = context, .tag = tag});
-  });
+  librma::Messages* const messages = librma::messages_at_once();
+  if (messages == nullptr) [[unlikely]]
+    return 0;
+  return messages->send_at_once({static_cast<const std::byte*>(src), bytes}, rank,
+                                {.context = context, .tag = tag})
+             ? 1
+             : 0;
 }
 
 int rma_try_recv(void* dst, size_t bytes, int source, int tag, uint32_t context, rma_message_info_t* info) {
@@ -86,7 +85,7 @@ rma_status_t rma_posted_wait(rma_posted_recv_t* posted) {
 }
 
 int rma_posted_test(rma_posted_recv_t* posted) try {
-  librma::Messages* const messages = librma::untraced_messages();
+  librma::Messages* const messages = librma::messages_at_once();
   if (messages == nullptr) [[unlikely]]
     return librma::test_traced(*posted);
   return messages->test(*posted) ? 1 : 0;
@@ -95,7 +94,7 @@ int rma_posted_test(rma_posted_recv_t* posted) try {
 }
 
 int rma_try_probe(int source, int tag, uint32_t context, rma_message_info_t* info) try {
-  librma::Messages* const messages = librma::untraced_messages();
+  librma::Messages* const messages = librma::messages_at_once();
   if (messages == nullptr) [[unlikely]]
     return -1;
   switch (messages->probe_at_once({.source = source, .tag = tag, .context = context}, *info)) {

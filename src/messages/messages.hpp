@@ -66,7 +66,8 @@ class Messages final : public ProgressSource, public WaitProgress {
 
   /// Sends contiguous data eagerly within the host, if that needs nothing but a free line. Returns whether it
   /// is done; if not, the caller calls send().
-  [[nodiscard]] bool send_at_once(std::span<const std::byte> data, int rank, Envelope envelope) {
+  [[nodiscard, gnu::always_inline]] bool send_at_once(std::span<const std::byte> data, int rank,
+                                                      Envelope envelope) {
     if (connection_wanted() || !outbox_.send_at_once(rank, envelope, data)) return false;
     count(Counter::send_eager);
     return true;

@@ -112,15 +112,23 @@ bool claim(ThreadCounts& place) noexcept {
 }  // namespace
 
 constinit std::array<ThreadCounts, kCountingPlaces> thread_counts = {};
+constinit ThreadCounts first_thread_counts;
 
 void count_elsewhere(Counter counter, std::uint64_t amount) noexcept {
-  if (claim(counts_of(this_thread()))) return count(counter, amount);
+  const auto owns = [](const ThreadCounts& place) {
+    return place.owner.load(std::memory_order_relaxed) == this_thread();
+  };
+  ThreadCounts& own = counts_of(this_thread());
+  if (owns(own)) return own.add(counter, amount);
+  if (claim(first_thread_counts)) return first_thread_counts.add(counter, amount);
+  if (claim(own)) return own.add(counter, amount);
   shared_counts[static_cast<std::size_t>(counter)].fetch_add(amount, std::memory_order_relaxed);
 }
 
 std::uint64_t total_count(Counter counter) noexcept {
   const auto index = static_cast<std::size_t>(counter);
   std::uint64_t total = shared_counts[index].load(std::memory_order_relaxed);
+  total += first_thread_counts.values[index].load(std::memory_order_relaxed);
   for (const ThreadCounts& each : thread_counts) total += each.values[index].load(std::memory_order_relaxed);
   return total;
 }

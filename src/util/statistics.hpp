@@ -107,12 +107,21 @@ inline std::uintptr_t this_thread() noexcept {
 struct alignas(64) ThreadCounts {
   std::atomic<std::uintptr_t> owner = 0;  ///< this_thread(), or 0
   std::array<std::atomic<std::uint64_t>, kCounters> values = {};
+
+  /// Called by the owner.
+  void add(Counter counter, std::uint64_t amount) noexcept {
+    auto& value = values[static_cast<std::size_t>(counter)];
+    value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
 };
 
 /// The places in which threads count. A thread uses the place that the hash of its number gives, if it
 /// can claim it.
 inline constexpr std::size_t kCountingPlaces = 64;
 extern constinit std::array<ThreadCounts, kCountingPlaces> thread_counts;
+/// The place of the thread that was the first to count, which is the one that most programs have. It needs no
+/// hash.
+extern constinit ThreadCounts first_thread_counts;
 
 inline ThreadCounts& counts_of(std::uintptr_t thread) noexcept {
   // Fibonacci hashing, because thread descriptors lie at the ends of stacks, whose sizes are round numbers.
@@ -121,20 +130,17 @@ inline ThreadCounts& counts_of(std::uintptr_t thread) noexcept {
   return thread_counts[thread * kGoldenRatio >> 58U];
 }
 
-/// Counts for a thread that does not own its place. Claims the place. If another running thread owns it, adds
-/// to counts that all such threads share.
-[[gnu::cold, gnu::noinline]] void count_elsewhere(Counter counter, std::uint64_t amount) noexcept;
+/// Counts for a thread that does not own the first place: in its own one, which it claims when it counts first.
+/// If another running thread owns that, adds to counts that all such threads share.
+[[gnu::noinline]] void count_elsewhere(Counter counter, std::uint64_t amount) noexcept;
 
 /// Adds `amount` to a counter. This is a load and a store in a cache line that no other thread writes, except
 /// for the few threads that share counts.
 inline void count(Counter counter, std::uint64_t amount = 1) noexcept {
-  const std::uintptr_t self = this_thread();
-  ThreadCounts& counts = counts_of(self);
   // Relaxed: only this thread stores its own number there.
-  if (counts.owner.load(std::memory_order_relaxed) != self) [[unlikely]]
+  if (first_thread_counts.owner.load(std::memory_order_relaxed) != this_thread()) [[unlikely]]
     return count_elsewhere(counter, amount);
-  auto& value = counts.values[static_cast<std::size_t>(counter)];
-  value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  first_thread_counts.add(counter, amount);
 }
 
 /// Counts bytes that were posted to `rail`.

@@ -141,6 +141,7 @@ Runtime::~Runtime() {
 }
 
 constinit std::atomic<Runtime*> current_runtime = nullptr;
+constinit std::atomic<Messages*> untraced_messages = nullptr;
 
 Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootstrap_t* given) {
   RMA_TRY_ASSIGN(settings, read_settings());

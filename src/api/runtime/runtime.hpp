@@ -79,5 +79,8 @@ struct Runtime {
 /// The current runtime; null before rma_init and after rma_finalize. It is stored with release order when it
 /// is complete.
 extern constinit std::atomic<Runtime*> current_runtime;
+/// The messages of the current runtime, for the short ways of rma/unchecked.h. It is null also if calls are
+/// traced, because the other ways record them. It is stored right before `current_runtime`, in the same order.
+extern constinit std::atomic<Messages*> untraced_messages;
 
 }  // namespace librma

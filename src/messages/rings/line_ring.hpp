@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -10,6 +11,7 @@
 
 #include "messages/rings/envelope.hpp"
 #include "messages/rings/piece_claims.hpp"
+#include "messages/rings/short_copy.hpp"
 #include "util/waiting/wait.hpp"
 
 // Messages of one process to another through memory that both have mapped.
@@ -27,9 +29,9 @@
 // other.
 //
 // The memory of a new ring may hold anything. prepare() clears the words at its start and the first line. In
-// the first round the sender clears the control word of the next line before it publishes a message, so the
-// receiver never looks at a line that was not cleared. A rank that sends a few short messages touches a page
-// or two of the ring.
+// the first round the sender clears the control words of the next kCleared lines whenever it has used those
+// that are clear, all but one. So the receiver never looks at a line that was not cleared, and a rank that
+// sends a few short messages touches a page or two of the ring.
 //
 // The receiver counts what it has taken in `LineFeedback`, which the sender reads only when it knows of no
 // free line.
@@ -129,25 +131,26 @@ class LineSender : private line_ring_detail::Memory {
   /// The sender asks for the line of the message after this many others. The receiver has read the line in
   /// the last round, so the sender's next store there would wait until the other processor has given it up.
   static constexpr std::uint64_t kPrefetched = 4;
+  /// The sender clears the control words of so many lines at once in the first round: a page.
+  static constexpr std::uint64_t kCleared = 64;
 
   /// Prepares the memory of a new ring, before the receiver knows it.
   static void prepare(std::byte* memory) {
-    constexpr std::size_t kCleared =
+    constexpr std::size_t kStart =
         sizeof(LineFeedback) + sizeof(LineWish) + sizeof(PieceClaims) + sizeof(RingLine);
-    std::memset(memory, 0, kCleared);
+    std::memset(memory, 0, kStart);
   }
 
   /// `memory` is prepared, aligned to 64 bytes, and sizes.memory() bytes long.
-  LineSender(std::byte* memory, const LineRingSizes& sizes) : Memory(memory, sizes) {}
+  LineSender(std::byte* memory, const LineRingSizes& sizes) : Memory(memory, sizes), next_(lines_) {}
 
   /// Sends a message whose body is `head` and `tail`, together at most LineRingSizes::most_body() bytes.
   /// Returns false if there is no room.
   [[nodiscard]] bool send(MessageType type, Envelope envelope, std::span<const std::byte> head,
                           std::span<const std::byte> tail) {
     const std::uint64_t bytes = head.size() + tail.size();
-    if (sent_ - taken_ == sizes_.lines && !refresh()) return false;
-    RingLine& to = line(sent_);
-    std::byte* body = to.body;
+    if (sent_ == room_end_ && !refresh()) return false;
+    std::byte* body = next_->body;
     if (bytes > RingLine::kBody) {
       const std::uint64_t begin = place(position_, bytes);
       const std::uint64_t after = end(begin, bytes);
@@ -160,15 +163,19 @@ class LineSender : private line_ring_detail::Memory {
     }
     if (!head.empty()) std::memcpy(body, head.data(), head.size());
     if (!tail.empty()) std::memcpy(body + head.size(), tail.data(), tail.size());
-    to.envelope = envelope;
-    ++sent_;
-    // The store below publishes this one, too.
-    if (sent_ < sizes_.lines) line(sent_).control.store(0, std::memory_order_relaxed);
-    // Pairs with the load in LineReceiver::peek().
-    to.control.store((static_cast<std::uint64_t>(type) << line_ring_detail::kTypeShift) |
-                         (bytes << line_ring_detail::kSizeShift) | static_cast<std::uint32_t>(sent_),
-                     std::memory_order_release);
-    prefetch_to_write(&line(sent_ + kPrefetched));
+    publish(type, envelope, bytes);
+    return true;
+  }
+
+  /// Sends an eager message of at most RingLine::kBody bytes, if the sender knows of a free line. Returns
+  /// false if not; send() may find one. It calls no function, so a caller that calls none keeps everything in
+  /// registers.
+  [[nodiscard, gnu::always_inline]] bool send_line(Envelope envelope, const std::byte* data,
+                                                   std::size_t bytes) {
+    if (sent_ == room_end_) [[unlikely]]
+      return false;
+    copy_short(next_->body, data, bytes);
+    publish(MessageType::eager, envelope, bytes);
     return true;
   }
 
@@ -189,8 +196,22 @@ class LineSender : private line_ring_detail::Memory {
   [[nodiscard]] bool broken() const { return broken_; }
 
  private:
-  /// Reads what the receiver has taken. Returns whether a line is free.
-  [[nodiscard]] bool refresh() {
+  /// Writes the rest of the next line, whose body is written.
+  [[gnu::always_inline]] void publish(MessageType type, Envelope envelope, std::uint64_t bytes) {
+    RingLine& to = *next_;
+    to.envelope = envelope;
+    const std::uint64_t sent = ++sent_;
+    next_ = &line(sent);
+    // Pairs with the load in LineReceiver::peek().
+    to.control.store((static_cast<std::uint64_t>(type) << line_ring_detail::kTypeShift) |
+                         (bytes << line_ring_detail::kSizeShift) | static_cast<std::uint32_t>(sent),
+                     std::memory_order_release);
+    // At the end of the ring the line that comes next is elsewhere, and a line of the slots comes for nothing.
+    prefetch_to_write(next_ + (kPrefetched - 1));
+  }
+
+  /// Reads what the receiver has taken, and clears lines if need be. Returns whether a line is free.
+  [[nodiscard, gnu::noinline]] bool refresh() {
     // Acquire: the receiver has read the lines before it counted them, so they may be written now.
     const std::uint64_t taken = feedback_->taken.load(std::memory_order_acquire);
     const std::uint64_t bytes = feedback_->taken_bytes.load(std::memory_order_acquire);
@@ -200,10 +221,20 @@ class LineSender : private line_ring_detail::Memory {
     }
     taken_ = taken;
     taken_bytes_ = bytes;
-    return sent_ - taken_ != sizes_.lines;
+    // The next message publishes these, too.
+    if (sent_ + 1 == cleared_) {
+      for (const std::uint64_t end = std::min(cleared_ + kCleared, sizes_.lines); cleared_ < end; ++cleared_)
+        line(cleared_).control.store(0, std::memory_order_relaxed);
+    }
+    room_end_ = taken_ + sizes_.lines;
+    if (cleared_ < sizes_.lines) room_end_ = std::min(room_end_, cleared_ - 1);
+    return sent_ != room_end_;
   }
 
+  RingLine* next_ = nullptr;       ///< of the next message
   std::uint64_t sent_ = 0;         ///< lines
+  std::uint64_t room_end_ = 0;     ///< so many lines may be sent before the next refresh()
+  std::uint64_t cleared_ = 1;      ///< the first lines, which hold no number of the time before the ring
   std::uint64_t taken_ = 0;        ///< lines that the receiver is known to have taken
   std::uint64_t position_ = 0;     ///< of the next body in the slots
   std::uint64_t taken_bytes_ = 0;  ///< of the slots, as known

@@ -52,6 +52,24 @@ Outbox::~Outbox() {
     static_cast<void>(job_.memory().allocator().free(MemoryKind::internal, ring));
 }
 
+bool Outbox::send_longer_at_once(int rank, Envelope envelope, std::span<const std::byte> data) {
+  OutboxPeer& peer = peer_of(rank);
+  {
+    const std::lock_guard guard(peer.lock);
+    if (data.size() >= peer.at_once) return false;
+    const std::uint64_t cost = UnexpectedWindow::cost(data.size());
+    if (!peer.has_room(cost, limits_.window) || !peer.ring->send(MessageType::eager, envelope, {}, data))
+      return false;
+    peer.eager_cost += cost;
+  }
+  if (peer.doorbell->must_look()) wake_otherwise(rank);
+  return true;
+}
+
+void Outbox::wake_otherwise(int rank) noexcept try { wake(rank); } catch (const std::bad_alloc&) {
+  // The message is sent.
+}
+
 Status Outbox::open(int rank, OutboxPeer& peer) {
   return by_ring(rank) ? open_ring(rank, peer) : open_channel(rank, peer);
 }
@@ -78,6 +96,7 @@ Status Outbox::open_ring(int rank, OutboxPeer& peer) {
   peer.doorbell = &job_.doorbell(rank);
   peer.eager = std::min<std::size_t>(limits_.eager, limits_.ring.most_body() - sizeof(RendezvousHead));
   peer.fragment = fragment_of(limits_.ring);
+  peer.decide_at_once();
   inbox_.announce(rank, memory.value());
   peer.open.store(true, std::memory_order_release);
   return {};
@@ -131,6 +150,7 @@ bool Outbox::put(int rank, OutboxPeer& peer, MessageType type, Envelope envelope
     if (!sent && peer.ring->broken()) {
       peer.broken = true;
       peer.lost = true;
+      peer.decide_at_once();
       any_broken_.store(true, std::memory_order_release);  // pairs with the exchange in take_broken()
     }
     return sent;
@@ -199,6 +219,7 @@ void Outbox::call(int rank) {
 void Outbox::enqueue(OutboxPeer& peer, const Waiting& waiting) {
   if (peer.lost) return;  // the caller ends the operation
   peer.backlog.push_back(waiting);
+  peer.decide_at_once();
   waiting_.fetch_add(1, std::memory_order_release);
 }
 
@@ -284,6 +305,7 @@ bool Outbox::pump(int rank, OutboxPeer& peer, Ended& ended) {
     if (!put_if_memory(rank, peer, waiting)) return found;
     if (waiting.type == MessageType::eager) ended.add(waiting.operation->name);
     peer.backlog.pop_front();
+    peer.decide_at_once();
     waiting_.fetch_sub(1, std::memory_order_relaxed);
     found = true;
   }
@@ -357,6 +379,7 @@ bool Outbox::released(int rank, std::uint64_t cost) {
   if (cost > peer.eager_cost) return false;
   // Two threads of the rank may have said their sums in the opposite order.
   peer.known_released = std::max(peer.known_released, cost);
+  peer.cost_limit = peer.known_released + limits_.window;
   return true;
 }
 
@@ -379,6 +402,7 @@ bool Outbox::withdraw(const SendOperation& operation) {
   if (found == peer.backlog.end()) return false;
   peer.eager_cost -= found->cost;
   peer.backlog.erase(found);
+  peer.decide_at_once();
   waiting_.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
@@ -398,6 +422,7 @@ void Outbox::drop(const SendOperation& operation) {
   const std::size_t dropped =
       std::erase_if(peer.backlog, [&](const Waiting& waiting) { return waiting.operation == &operation; }) +
       std::erase(peer.fragmented, &operation);
+  peer.decide_at_once();
   waiting_.fetch_sub(dropped, std::memory_order_relaxed);
 }
 
@@ -422,6 +447,7 @@ void Outbox::lose(int rank) {
   waiting_.fetch_sub(peer.backlog.size() + peer.fragmented.size(), std::memory_order_relaxed);
   peer.backlog.clear();
   peer.fragmented.clear();
+  peer.decide_at_once();
 }
 
 }  // namespace librma

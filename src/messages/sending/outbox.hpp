@@ -74,21 +74,21 @@ class Outbox {
 
   /// Sends `data` as an eager message by a ring that exists, if it has room now, and wakes the receiver.
   /// Returns whether that is done. This is the short way of almost every short message within a host.
-  [[nodiscard]] bool send_at_once(int rank, Envelope envelope, std::span<const std::byte> data) {
-    if (announces(data.size())) return false;
+  [[nodiscard, gnu::always_inline]] bool send_at_once(int rank, Envelope envelope,
+                                                      std::span<const std::byte> data) {
     OutboxPeer& peer = peers_[static_cast<std::size_t>(rank)];
-    {
-      const std::lock_guard guard(peer.lock);
-      if (!peer.ring || peer.waits() || data.size() > peer.eager || peer.lost) [[unlikely]]
-        return false;
-      const std::uint64_t cost = UnexpectedWindow::cost(data.size());
-      if (!peer.has_room(cost, limits_.window) || !peer.ring->send(MessageType::eager, envelope, {}, data))
-          [[unlikely]] {
-        return false;
-      }
-      peer.eager_cost += cost;
+    if (data.size() > RingLine::kBody || !peer.lock.try_lock()) [[unlikely]]
+      return send_longer_at_once(rank, envelope, data);
+    const std::uint64_t costs = peer.eager_cost + UnexpectedWindow::cost(data.size());
+    if (data.size() >= peer.at_once || costs > peer.cost_limit ||
+        !peer.ring->send_line(envelope, data.data(), data.size())) [[unlikely]] {
+      peer.lock.unlock();
+      return send_longer_at_once(rank, envelope, data);
     }
-    wake(rank, *peer.doorbell);
+    peer.eager_cost = costs;
+    peer.lock.unlock();
+    if (peer.doorbell->must_look()) [[unlikely]]
+      wake_otherwise(rank);
     return true;
   }
   /// Returns whether messages of so many bytes to any rank are announced.
@@ -192,19 +192,23 @@ class Outbox {
     std::size_t head_bytes = 0;
   };
   struct OutboxPeer {
-    SpinLock lock;  ///< guards all members but the next, `lost`, and the two about giving back
+    SpinLock lock;  ///< guards all members but `open`, `lost`, and the two about giving back
+    /// Messages of fewer bytes may go at once: 0 unless there is a ring, nothing waits, and the rank is not lost.
+    std::size_t at_once = 0;
+    std::uint64_t eager_cost = 0;  ///< of all messages sent with their data
+    std::uint64_t cost_limit =
+        0;  ///< eager_cost may reach this, as far as is known: the window behind known_released
+    Doorbell* doorbell = nullptr;  ///< of the rank, if there is a ring
+    std::optional<LineSender> ring;
     /// There is a path: the ring or the channel. Stored with release order behind everything that the path
     /// needs, and never cleared. A thread that loads it with acquire order need not take the lock to open the
     /// path.
     std::atomic<bool> open = false;
-    std::optional<LineSender> ring;
-    Doorbell* doorbell = nullptr;  ///< of the rank, if there is a ring
-    bool by_channel = false;       ///< the channel is open
-    bool broken = false;           ///< see take_broken()
+    bool by_channel = false;  ///< the channel is open
+    bool broken = false;      ///< see take_broken()
     std::size_t rail = 0;
     std::size_t eager = 0;                  ///< longest eager message in bytes
     std::size_t fragment = 0;               ///< most data of one fragment
-    std::uint64_t eager_cost = 0;           ///< of all messages sent with their data
     std::uint64_t known_released = 0;       ///< as it was last read, or told
     std::deque<Waiting> backlog;            ///< in the order of sending
     std::deque<SendOperation*> fragmented;  ///< give their data by and by, after the backlog
@@ -219,9 +223,14 @@ class Outbox {
                                                           std::size_t count);
     [[nodiscard]] bool waits() const { return !backlog.empty(); }
     [[nodiscard]] bool has_room(std::uint64_t cost, std::uint64_t window) {
-      if (eager_cost + cost - known_released <= window) return true;
+      if (eager_cost + cost <= cost_limit) return true;
       if (ring) known_released = std::min(ring->released(), eager_cost);
-      return eager_cost + cost - known_released <= window;
+      cost_limit = known_released + window;
+      return eager_cost + cost <= cost_limit;
+    }
+    /// Sets `at_once`. Called after each change of what it depends on.
+    void decide_at_once() {
+      at_once = ring && backlog.empty() && !lost.load(std::memory_order_relaxed) ? eager + 1 : 0;
     }
   };
 
@@ -230,6 +239,11 @@ class Outbox {
     if (passes_window(envelope.context, bytes)) return true;
     return bytes <= peer.eager && peer.has_room(UnexpectedWindow::cost(bytes), limits_.window);
   }
+  /// Does the rest of send_at_once(). It is not inlined, so that the usual case saves no registers for it.
+  [[nodiscard, gnu::noinline]] bool send_longer_at_once(int rank, Envelope envelope,
+                                                        std::span<const std::byte> data);
+  /// Wakes threads of `rank` for send_at_once(). If there is no memory for that, the rank's nap ends its sleep.
+  [[gnu::noinline]] void wake_otherwise(int rank) noexcept;
   /// Finds or makes the path to the rank. Called without the lock.
   [[nodiscard]] Status open(int rank, OutboxPeer& peer);
   [[nodiscard]] Status open_ring(int rank, OutboxPeer& peer);

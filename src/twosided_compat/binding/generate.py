@@ -50,6 +50,9 @@ MAKES_REQUEST = re.compile(
 PLACE = re.compile(r"(int|MPI_(Aint|Count)|" + "|".join([*MADE, *WORDS]) + r")\*$")
 CHECKS_ITSELF = ("point_to_point", "partitioned", "collectives")
 MAY_BE_NULL = ("argc",)
+# The functions with a short way: short_x(arguments) of messages/short_calls.hpp does the whole call and returns true
+# if it is one of the usual ones. Otherwise it does nothing.
+HAS_SHORT_WAY = ("Send", "Isend")
 # Families of functions that only call one other function. {0}, {1}, ... are the parameters, {all} all of
 # them, {name} is the function's name, {kind} the object in it, {handle} the type of the object's handle, and
 # {find} what finds it.
@@ -336,12 +339,21 @@ def entry(function, suffix, large, checks):
         used = function.owner()[0]
         parameters = ", ".join(p.declaration(large) if p is used else p.unnamed(large) for p in function.parameters)
         prototype, body = f"{function.result} P{name}({parameters})", unimplemented_body(function, name)
-    return f"{prototype} {{\n  {body}\n}}\nRMA_MPI_WEAK({name});\n"
+    if function.name not in HAS_SHORT_WAY:
+        return f"{prototype} {{\n  {body}\n}}\nRMA_MPI_WEAK({name});\n"
+    # The other way is a function of its own with the same arguments, so that the entry ends in a jump to it and saves
+    # no registers.
+    arguments = ", ".join(p.name for p in function.parameters)
+    other = function.prototype("otherwise_", suffix, large)
+    return (f"[[gnu::noinline]] static {other} {{\n  {body}\n}}\n{prototype} {{\n"
+            f"  if (short_{function.internal_name()}({arguments})) [[likely]]\n    return MPI_SUCCESS;\n"
+            f"  return otherwise_{name}({arguments});\n}}\nRMA_MPI_WEAK({name});\n")
 
 
 def entries(title, functions, checks):
+    short_ways = ['#include "twosided_compat/messages/short_calls.hpp"'] * any(f.name in HAS_SHORT_WAY for f in functions)
     lines = [f"// The entry points of the chapter: {title}.", "", '#include "twosided_compat/binding/entry.hpp"',
-             '#include "twosided_compat/calls.hpp"', "", "using namespace librma::mpi;", "", 'extern "C" {', ""]
+             '#include "twosided_compat/calls.hpp"', *short_ways, "", "using namespace librma::mpi;", "", 'extern "C" {', ""]
     lines += [entry(function, suffix, large, checks) for function in functions for suffix, large in FORMS[function.forms]]
     return "\n".join(lines) + '\n}  // extern "C"\n'
 

@@ -72,6 +72,10 @@ class Communicator final : public ErrorHandlerOwner {
 
   /// Returns the number of processes that ranks of messages can name.
   [[nodiscard]] int peer_count() const { return peers_->size(); }
+  /// Returns whether messages can name a process by this rank.
+  [[nodiscard]] bool has_peer(int rank) const {
+    return static_cast<unsigned>(rank) < static_cast<unsigned>(peer_count());
+  }
   /// Returns the world rank of a process that a rank of messages names.
   [[nodiscard]] int world_rank(int rank) const { return peers_->world_rank(rank); }
   /// Returns the rank by which messages name a process of the job, or MPI_UNDEFINED.

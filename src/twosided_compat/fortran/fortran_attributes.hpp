@@ -14,10 +14,12 @@
                                         const librma::mpi::AttributeValue& value);                           \
   int rma_mpi_fortran_##kind##_get_attr(Handle object, int keyval, MPI_Aint* value, int* flag)
 
+#pragma GCC visibility push(default)
 extern "C" {
 RMA_MPI_FORTRAN_ATTRIBUTES(comm, MPI_Comm);
 RMA_MPI_FORTRAN_ATTRIBUTES(type, MPI_Datatype);
 RMA_MPI_FORTRAN_ATTRIBUTES(win, MPI_Win);
 }
+#pragma GCC visibility pop
 
 #undef RMA_MPI_FORTRAN_ATTRIBUTES

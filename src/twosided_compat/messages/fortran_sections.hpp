@@ -35,6 +35,7 @@ class StagedData {
 
 }  // namespace librma::mpi
 
+#pragma GCC visibility push(default)
 extern "C" {
 /// Gives `data` to a request that libmpi_abi_fortran.so has just got from a call that reads and writes those
 /// copies. If that operation has ended already, the data are stored and freed at once.
@@ -44,3 +45,4 @@ void rma_mpi_fortran_keep_staged(MPI_Request request, librma::mpi::StagedData* d
 int rma_mpi_fortran_init_partitions(int sends, void* address, int partitions, MPI_Datatype whole, int peer,
                                     int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request);
 }
+#pragma GCC visibility pop

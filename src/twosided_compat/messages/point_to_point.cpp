@@ -7,6 +7,7 @@
 #include "twosided_compat/messages/completion.hpp"
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/messages/sends.hpp"
+#include "twosided_compat/messages/short_calls.hpp"
 #include "twosided_compat/messages/transfer.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "util/try.hpp"
@@ -21,9 +22,6 @@ int bad_rank(int rank, const Communicator& comm) {
 int bad_tag(int tag) { return failure(MPI_ERR_TAG, fmt::format("tag {} is negative", tag)); }
 
 namespace {
-
-/// Longer messages are not sent at once, unless the program changes RMA_EAGER.
-constexpr std::size_t kMostAtOnce = 8192;
 
 /// Sends a message to a process if that needs nothing but free memory there. Returns whether it is sent.
 [[gnu::always_inline]] inline bool sent_at_once(Mode mode, const Send& send, int dest, int tag) {
@@ -131,7 +129,7 @@ int begin_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype typ
     RMA_TRY(issue(mode, send, dest, tag, pending));
   }
   if (pending == RMA_REQUEST_COMPLETE) {
-    *made = sent_request->handle<MPI_Request>();
+    *made = sent_handle;
     return MPI_SUCCESS;
   }
   try {

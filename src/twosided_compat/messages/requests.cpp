@@ -41,6 +41,7 @@ void open_requests(Communicator& self) {
   spare_requests.set_owner(this_thread());
   sent_request = new Request(Request::Type::kSend, self);
   sent_request->ended = true;
+  sent_handle = sent_request->handle<MPI_Request>();
 }
 
 void close_requests() { delete std::exchange(sent_request, nullptr); }

@@ -13,8 +13,7 @@ namespace librma::mpi {
 
 /// Checks the destination and tag of a send. MPI_PROC_NULL is a good destination.
 [[nodiscard]] inline int check_destination(const Communicator& comm, int rank, int tag) {
-  if (static_cast<unsigned>(rank) >= static_cast<unsigned>(comm.peer_count()) && rank != MPI_PROC_NULL)
-      [[unlikely]]
+  if (!comm.has_peer(rank) && rank != MPI_PROC_NULL) [[unlikely]]
     return bad_rank(rank, comm);
   if (tag < 0) [[unlikely]]
     return bad_tag(tag);
@@ -23,10 +22,8 @@ namespace librma::mpi {
 
 /// Checks the source and tag of a receive or probe. MPI_PROC_NULL and the wildcards are good.
 [[nodiscard]] inline int check_source(const Communicator& comm, int rank, int tag) {
-  if (static_cast<unsigned>(rank) >= static_cast<unsigned>(comm.peer_count()) && rank != MPI_PROC_NULL &&
-      rank != MPI_ANY_SOURCE) [[unlikely]] {
+  if (!comm.has_peer(rank) && rank != MPI_PROC_NULL && rank != MPI_ANY_SOURCE) [[unlikely]]
     return bad_rank(rank, comm);
-  }
   if (tag < 0 && tag != MPI_ANY_TAG) [[unlikely]]
     return bad_tag(tag);
   return MPI_SUCCESS;
