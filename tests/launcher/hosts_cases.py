@@ -398,6 +398,13 @@ def kill_front():
     kills("rmarun", "job")
 
 
+def is_for(pid, word):
+    """Whether the command line of a process has the word."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as line:
+        return word in line.read().split(b"\0")
+    return False
+
+
 def kill_agent():
     """The remote shell of a host is killed while it starts the host's daemon. LIBRMA_HOST_KILLS sets how often."""
     with network("a", "b") as hosts:
@@ -405,7 +412,8 @@ def kill_agent():
         for round in range(int(os.environ.get("LIBRMA_HOST_KILLS", "2"))):
             job = hosts.start("--hosts", "a:2,b:2", "sleep", "1000")
             # The wrapper that rmarun has written, and the client of the host's server.
-            shells = until(lambda: len(found := victims(hosts, job, "agent")) >= 2 and found, "the remote shell of b runs")
+            shells = until(lambda: len(found := [pid for pid in victims(hosts, job, "agent") if is_for(pid, b"b")]) == 2 and found,
+                           "the remote shell of b runs")
             os.kill(shells[-1 - round % 2], signal.SIGKILL)
             _, err = job.communicate(timeout=HANG_GUARD)
             hosts.none_left()
@@ -484,6 +492,38 @@ def failing_shells():
         hosts.refusals["b"] = (127, "sh: 1: orted: not found\n")
         code, _, err = hosts.run("--hosts", "a,b", "hostname")
         contains(err, "host b: the engine's daemon is not there (apt install openmpi-bin, on all hosts)")
+
+
+REFUSED = (255, "ssh: connect to host b port 22: Connection refused\n")
+
+
+def shells_that_come_late():
+    """A remote shell is called again if its failure may pass; in a pod also if the host's name is unknown."""
+    unknown = (255, "ssh: Could not resolve hostname b: Name or service not known\n")
+    with network("a", "b") as hosts:
+        for first, environment in ((REFUSED, {}), (unknown, {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}),
+                                   ((255, "kex_exchange_identification: read: Connection reset by peer\n"), {})):
+            hosts.refusals["b"] = [first, first]
+            job = hosts.start("--hosts", "a,b", "hostname", env={**os.environ, **environment})
+            out, err = job.communicate(timeout=HANG_GUARD)
+            equal((job.returncode, sorted(out.split())), (0, ["a", "b"]), err)
+            assert err in ("", f"rmarun: host b: {first[1].strip()}; trying again\n"), err
+            equal(hosts.calls.count("b"), 3)
+            hosts.calls.clear()
+        # Not for ever, and not otherwise.
+        hosts.refusals["b"] = REFUSED
+        code, _, err = hosts.run("--hosts", "a,b", "--start-timeout", "2", "hostname")
+        equal(code, 1)
+        assert re.search("host b: the remote shell (fails each time|has failed|has not come back)", err), err
+        contains(err, REFUSED[1].strip())
+        assert hosts.calls.count("b") >= 2, hosts.calls
+        hosts.calls.clear()
+        for final in (unknown, (255, "Permission denied (publickey).\n")):
+            hosts.refusals["b"] = final
+            code, _, err = hosts.run("--hosts", "a,b", "hostname")
+            equal((code, hosts.calls.count("b")), (1, 1), err)
+            contains(err, "host b: the remote shell has failed\n    " + final[1].strip())
+            hosts.calls.clear()
 
 
 def password_prompt():

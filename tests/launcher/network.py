@@ -37,7 +37,10 @@ class Network:
         self.names = ("head", *names)
         self.setup = {}  # by host: commands of the shell that change its file systems, which are its own
         self.noise = {}  # by host: what its shell says before each command
-        self.refusals = {}  # by host: (code, text) of an agent that fails, or None for one that asks for a password
+        # By host: what its remote shell does instead of its work. (code, text): it fails; None: it asks for a password.
+        # A list has one for each call, until it is empty.
+        self.refusals = {}
+        self.calls = []  # the host of each call of a remote shell
         self.agent = str(self.directory / "agent")
         try:
             self._ip("netns", "add", self.prefix + "head")
@@ -96,20 +99,24 @@ class Network:
 
     def _session(self, connection):
         request, fields, _, _ = connection.recvmsg(1 << 20, 4096)
+        if not fields:
+            return  # the client was killed before it said anything
         files = array.array("i")
         files.frombytes(fields[0][2])
         words = json.loads(request)
         while words[0].startswith("-"):
             words = words[2 if words[0] in ("-l", "-p") else 1:]
         host, command = words[0], " ".join(words[1:])
-        code = 255
-        if host in self.refusals:
-            if self.refusals[host] is None:
-                os.write(files[2], f"root@{host}'s password: ".encode())
-                connection.recv(1)  # until the client goes away
-            else:
-                code, text = self.refusals[host]
-                os.write(files[2], text.encode())
+        self.calls.append(host)
+        code, refusal = 255, self.refusals.get(host, ())
+        if isinstance(refusal, list):
+            refusal = refusal.pop(0) if refusal else ()
+        if refusal is None:
+            os.write(files[2], f"root@{host}'s password: ".encode())
+            connection.recv(1)  # until the client goes away
+        elif refusal:
+            code, text = refusal
+            os.write(files[2], text.encode())
         elif host not in self.names:
             os.write(files[2], f"ssh: Could not resolve hostname {host}: Name or service not known\n".encode())
         else:

@@ -196,7 +196,7 @@ TEST(Options, TakeOtherHosts) {
   EXPECT_EQ(options.way.engine, "mpirun");
   EXPECT_EQ(options.way.agent, "ssh -i key");
   EXPECT_EQ(options.way.interface, "eth1");
-  EXPECT_EQ(options.start_seconds, 5);
+  EXPECT_EQ(options.way.start_seconds, 5);
 }
 
 TEST(Options, NeedNoEngineForThisHost) {

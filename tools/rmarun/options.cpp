@@ -183,7 +183,7 @@ void add_options(CLI::App& app, Parsed& parsed, Options& options) {
   app.add_option("--interface", options.way.interface,
                  "The network that its daemons use, if there are several")
       ->type_name("NAME|CIDR");
-  app.add_option("--start-timeout", options.start_seconds,
+  app.add_option("--start-timeout", options.way.start_seconds,
                  "Ends the job if a host has started no rank after so many seconds")
       ->type_name("SECONDS")
       ->check(CLI::Range(1e-3, kLongestTimeout).description(""))

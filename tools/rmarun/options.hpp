@@ -30,7 +30,6 @@ struct Options {
   std::vector<Placed>
       placed;  ///< the hosts with their ranks; empty if all ranks start here, without an engine
   Way way;     ///< to these hosts
-  double start_seconds = 60;  ///< within which a rank must have started on each of them
 
   /// Returns the number of ranks of the job.
   [[nodiscard]] int ranks() const;

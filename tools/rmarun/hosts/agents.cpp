@@ -6,9 +6,9 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 namespace rmarun {
 namespace {
@@ -19,9 +19,25 @@ constexpr std::string_view kStatusFile = "status.";
 /// The shell's code for a command that it does not find.
 constexpr std::string_view kShellNotFound = "127";
 
-std::deque<std::string> end_of_file(const std::filesystem::path& path) {
+constexpr std::string_view kTriesAgain = "again";
+
+/// Returns for each host of which a remote shell has started the state that its wrapper has written.
+std::map<std::string, std::string> states_of_hosts(const std::string& directory) {
+  std::map<std::string, std::string> states;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    if (!name.starts_with(kStatusFile)) continue;
+    std::ifstream(entry->path()) >> states[name.substr(kStatusFile.size())];
+  }
+  return states;
+}
+
+/// Returns the last lines that the remote shell of a host has written.
+std::deque<std::string> words_of_agent(const std::string& directory, const std::string& host) {
   std::deque<std::string> lines;
-  std::ifstream file(path);
+  std::ifstream file(fmt::format("{}/agent.{}", directory, host));
   for (std::string line; std::getline(file, line);) {
     std::ranges::replace_if(
         line, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
@@ -35,28 +51,28 @@ std::deque<std::string> end_of_file(const std::filesystem::path& path) {
 }  // namespace
 
 std::string agents_text(const std::string& directory) {
-  std::vector<std::string> hosts;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename();
-    if (name.starts_with(kStatusFile)) hosts.push_back(name.substr(kStatusFile.size()));
-  }
-  std::ranges::sort(hosts);
   std::string text;
-  for (const std::string& host : hosts) {
-    std::string state;
-    std::ifstream(fmt::format("{}/{}{}", directory, kStatusFile, host)) >> state;
+  for (const auto& [host, state] : states_of_hosts(directory)) {
     if (state == "0") continue;
     const std::string_view what =
         state == "waits"          ? "the remote shell has not come back"
+        : state == kTriesAgain    ? "the remote shell fails each time"
         : state == kShellNotFound ? "the engine's daemon is not there (apt install openmpi-bin, on all hosts)"
                                   : "the remote shell has failed";
     text += fmt::format("\n  host {}: {}", host, what);
-    for (const std::string& line : end_of_file(fmt::format("{}/agent.{}", directory, host)))
-      text += "\n    " + line;
+    for (const std::string& line : words_of_agent(directory, host)) text += "\n    " + line;
   }
   return text;
+}
+
+std::string AgentRemarks::take(const std::string& directory) {
+  for (const auto& [host, state] : states_of_hosts(directory)) {
+    if (state != kTriesAgain || !hosts_.insert(host).second) continue;
+    const auto words = words_of_agent(directory, host);
+    return fmt::format("host {}: {}; trying again", host,
+                       words.empty() ? "the remote shell has failed" : words.back());
+  }
+  return "";
 }
 
 }  // namespace rmarun

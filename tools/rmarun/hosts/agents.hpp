@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 
 namespace rmarun {
@@ -7,5 +8,15 @@ namespace rmarun {
 /// Returns a text about the hosts whose remote shell has failed, with the last lines of each, by the files in
 /// `directory` that the wrapper of the remote shell has written; empty if none has.
 std::string agents_text(const std::string& directory);
+
+/// The remarks for the user about remote shells that fail and are called again, one for each host.
+class AgentRemarks {
+ public:
+  /// Returns the next remark, or an empty text if there is none.
+  std::string take(const std::string& directory);
+
+ private:
+  std::set<std::string> hosts_;  ///< of which the user knows
+};
 
 }  // namespace rmarun

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -51,6 +52,16 @@ EngineKind kind_of(std::string_view path) {
   return EngineKind::kMpirun;
 }
 
+/// A remote shell that fails for a reason that may pass is called again for so many seconds.
+constexpr double kRetrySeconds = 30;
+/// Such reasons, as patterns of the shell: a host or pod that starts, and a server that has too many callers.
+constexpr std::string_view kTransient =
+    R"(*"onnection refused"*|*"onnection reset"*|*"onnection closed"*|*_exchange_identification*|)"
+    R"(*"No route to host"*|*"emporary failure in name resolution"*)";
+/// The same for names of pods.
+constexpr std::string_view kUnknownName =
+    R"(*"ould not resolve"*|*"ame or service not known"*|*"nknown host"*|*"not found"*)";
+
 bool write_file(const std::string& path, const std::string& text, mode_t mode) {
   std::ofstream file(path);
   file << text;
@@ -79,6 +90,8 @@ std::string agent_script(const Way& way, const std::vector<Placed>& placed, cons
   // Without a terminal ssh could ask for nothing anyway; asked in vain, it would wait.
   const std::string shell =
       way.agent.empty() ? "ssh -x -o BatchMode=yes -o ConnectTimeout=15 -o ConnectionAttempts=2" : way.agent;
+  // Where pods start, their names come late. Elsewhere a name that is unknown is mistyped.
+  const bool pods = std::getenv("KUBERNETES_SERVICE_HOST") != nullptr;
   std::string cases;
   for (const Placed& each : placed) {
     std::string options;
@@ -91,14 +104,25 @@ std::string agent_script(const Way& way, const std::vector<Placed>& placed, cons
       "#!/bin/sh\n"
       "while case $1 in -*) true ;; *) false ;; esac; do shift; done\n"
       "host=$1\n"
-      "case $host in\n{}  *) ;;\nesac\n"
-      "directory={}\n"
-      "echo waits > \"$directory/status.$host\"\n"
-      "{} \"$@\" < /dev/null > \"$directory/agent.$host\" 2>&1\n"
-      "code=$?\n"
-      "echo $code > \"$directory/status.$host\"\n"
+      "case $host in\n{cases}  *) ;;\nesac\n"
+      "cd {directory} || exit\n"
+      "began=$(date +%s)\n"
+      "while :; do\n"
+      "  echo waits > \"status.$host\"\n"
+      "  {shell} \"$@\" < /dev/null > \"agent.$host\" 2>&1\n"
+      "  code=$?\n"
+      "  [ $code = 0 ] && break\n"
+      "  [ $(($(date +%s) - began)) -ge {retry} ] && break\n"
+      "  case $(tail -c 2000 \"agent.$host\") in {transient}) ;; *) break ;; esac\n"
+      "  echo again > \"status.$host\"\n"
+      "  sleep 1\n"
+      "done\n"
+      "echo $code > \"status.$host\"\n"
       "exit $code\n",
-      cases, shell_quoted(directory), shell);
+      fmt::arg("cases", cases), fmt::arg("directory", shell_quoted(directory)), fmt::arg("shell", shell),
+      fmt::arg("retry", std::lround(std::min(way.start_seconds, kRetrySeconds))),
+      fmt::arg("transient",
+               fmt::format("{}{}{}", kTransient, pods ? "|" : "", pods ? kUnknownName : std::string_view())));
 }
 
 void append(std::vector<std::string>& to, const std::vector<std::string>& words) {

@@ -67,7 +67,7 @@ class HostsJob {
   int run(Progress& progress) {
     if (verbose_) forwarder_.say(fmt::format("{}", fmt::join(start_.command, " ")));
     const auto now = HostsClock::now();
-    start_limit_ = now + seconds_of(options_.start_seconds);
+    start_limit_ = now + seconds_of(options_.way.start_seconds);
     if (options_.timeout_seconds) timeout_ = now + seconds_of(*options_.timeout_seconds);
     if (!start_engine()) return finish(progress);
     while (true) {
@@ -168,6 +168,8 @@ class HostsJob {
     const auto now = HostsClock::now();
     if (next_look_ && now >= *next_look_ && !exit_code_) {
       next_look_ = now + kLookPeriodOfFront;
+      if (const std::string remark = start_limit_ ? agent_remarks_.take(directory_) : ""; !remark.empty())
+        forwarder_.say(remark);
       for (const Connection& each : connections_of(engine_.front().pid)) {
         if (each.silent) ranks_.note_silence(each.there);
       }
@@ -185,7 +187,7 @@ class HostsJob {
     if (start_limit_ && now >= *start_limit_) {
       start_limit_.reset();
       if (const std::string missing = ranks_.not_started(); !missing.empty()) {
-        fail(kExitFailure, fmt::format("no rank has started within {} s on {}{}", options_.start_seconds,
+        fail(kExitFailure, fmt::format("no rank has started within {} s on {}{}", options_.way.start_seconds,
                                        missing, agents_text(directory_)));
       }
     }
@@ -307,6 +309,7 @@ class HostsJob {
   int engine_status_ = 0;
   std::array<Descriptor, 2> pipes_;
   std::string last_remark_;
+  AgentRemarks agent_remarks_;
   std::optional<int> exit_code_;    ///< set by the first failure
   bool ends_after_report_ = false;  ///< the time limit has passed, and what the ranks wait for comes first
   Ending ending_;
