@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <map>
 #include <random>
 #include <string>
@@ -80,6 +81,34 @@ TEST(Frames, CarryAnyBytesThroughTags) {
   for (int rank = 0; rank < kRanks; ++rank)
     engine += "[1," + std::to_string(rank) + "]<stdout>:" + on_the_way[static_cast<std::size_t>(rank)];
   feed_in_pieces(random, reader, engine);
+  EXPECT_EQ(heard.output, sent);
+  EXPECT_EQ(heard.engine, "");
+}
+
+/// Daemons read 4,096 bytes at most, and what several ranks have written is mixed piece by piece.
+TEST(Frames, SurviveThePiecesOfDaemons) {
+  std::mt19937 random(3);
+  constexpr std::size_t kPiece = 4096;
+  Heard heard;
+  FrameReader reader = heard.reader(Carriage::kLines, 1200);
+  std::map<std::pair<int, int>, std::string> sent;
+  std::map<int, std::string> pipes;
+  for (const int rank : {0, 1, 12, 123, 1199}) {
+    FrameWriter writer(Carriage::kLines, rank);
+    for (int round = 0; round < 100; ++round) {
+      const std::string bytes = random_bytes(random, 1 + random() % 3000);
+      sent[{rank, Outlet::kOut}] += bytes;
+      pipes[rank] += writer.output(Outlet::kOut, bytes);
+      pipes[rank] += writer.words(random_bytes(random, random() % 1000));
+      ASSERT_EQ(kPiece % (pipes[rank].find('\n') + 1), 0U);
+    }
+  }
+  while (!pipes.empty()) {
+    auto& [rank, pipe] = *std::next(pipes.begin(), static_cast<std::ptrdiff_t>(random() % pipes.size()));
+    reader.feed(std::string_view(pipe).substr(0, kPiece));
+    pipe.erase(0, kPiece);
+    if (pipe.empty()) pipes.erase(rank);
+  }
   EXPECT_EQ(heard.output, sent);
   EXPECT_EQ(heard.engine, "");
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""rmarun on several hosts, by Open MPI's mpirun: the hosts are network namespaces (network.py).
+"""rmarun on several hosts, which are network namespaces (network.py), by the engine that this machine has: Open MPI 4's mpirun,
+or prterun.
 
 usage: hosts_cases.py CASE RMARUN CLIENT
 """
@@ -22,8 +23,10 @@ from harness import (CLIENT, HANG_GUARD, HEAD, RMARUN, SECONDS, SKIPPED, childre
                      stop, until)
 from network import Network
 
-if not shutil.which("mpirun.openmpi"):
-    print("skipped: no mpirun.openmpi here (scripts/setup.sh ci installs it)")
+ENGINE, DAEMON = next(((engine, daemon) for engine, daemon in (("prterun", "prted"), ("mpirun.openmpi", "orted"))
+                       if shutil.which(engine)), ("", ""))
+if not ENGINE:
+    print("skipped: neither prterun nor mpirun.openmpi here (scripts/setup.sh ci installs the latter)")
     sys.exit(SKIPPED)
 
 
@@ -226,7 +229,7 @@ def other_version():
         return "".join(f"{len(text)}:{text}" for text in texts)
 
     with network("a") as hosts:
-        text = fields("rmarun of librma 9.9.9", "head", "/", "0", "0", "0", "0", "1", "1", "", "1", "true", "0", "1", "a")
+        text = fields("rmarun of librma 9.9.9", "head", "/", "0", "1", "0", "0", "0", "1", "1", "", "1", "true", "0", "1", "a")
         job = {"RMARUN_JOB_0": base64.b64encode(text.encode()).decode().rstrip("="), "RMARUN_JOB": "1", "PMIX_RANK": "0"}
         done = subprocess.run(hosts.inside("a", os.path.abspath(RMARUN), "--rank"), env={**os.environ, **job}, capture_output=True,
                               text=True, timeout=HANG_GUARD)
@@ -350,7 +353,7 @@ def victims(hosts, job, kind):
         return [job.pid]
     if kind == "job":
         return children_of(job.pid)
-    program = {"rank": "sleep", "keeper": "rma-keeper", "daemon": "orted", "engine": "mpirun.openmpi", "agent": "agent"}[kind]
+    program = {"rank": "sleep", "keeper": "rma-keeper", "daemon": DAEMON, "engine": ENGINE, "agent": "agent"}[kind]
     return [pid for name in hosts.names for pid in hosts.processes(name, program)]
 
 
@@ -372,7 +375,7 @@ def kills(*kinds):
                 wanted = {"rank": (137, rf"rank \d \(pid {victim} on {host}\) was killed by signal 9 \(Killed\); ending the job"),
                           "keeper": (137, rf"rank \d \(pid \d+ on {host}\) was lost: its keeper was killed by signal 9"),
                           "daemon": (1, rf"host {host} was lost \(ranks {'0-1' if host == 'a' else '2-3'}\); ending the job"),
-                          "engine": (137, r"mpirun.openmpi was killed by signal 9 \(Killed\) before the ranks on a"),
+                          "engine": (137, rf"{ENGINE} was killed by signal 9 \(Killed\) before the ranks on a"),
                           "job": (137, "ended by signal 9"), "rmarun": (-9, "")}[kind]
                 equal((job.returncode, bool(re.search(wanted[1], err))), (wanted[0], True), f"{kind} on {host}: {err}")
     print({kind: f"{max(seconds):.1f} s" for kind, seconds in times.items()})

@@ -133,6 +133,7 @@ std::vector<std::string> packed(const Description& description) {
   fields.text(description.origin);
   fields.text(description.directory);
   fields.number(static_cast<std::size_t>(description.carriage));
+  fields.number(static_cast<std::size_t>(description.descriptor));
   fields.number(static_cast<std::size_t>(description.bind));
   fields.number(description.stdin_for_first ? 1 : 0);
   fields.texts(description.environment);
@@ -172,6 +173,7 @@ librma::Result<Description> unpacked() {
   description.origin = fields.text();
   description.directory = fields.text();
   description.carriage = fields.number() == 0 ? Carriage::kTagged : Carriage::kLines;
+  description.descriptor = fields.number() == STDERR_FILENO ? STDERR_FILENO : STDOUT_FILENO;
   description.bind = fields.number() == 0 ? Bind::kNone : Bind::kCore;
   description.stdin_for_first = fields.number() != 0;
   description.environment = fields.texts();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,7 @@ struct Description {
   std::string origin;     ///< the host of that rmarun
   std::string directory;  ///< in which that rmarun runs
   Carriage carriage = Carriage::kTagged;
+  int descriptor = STDOUT_FILENO;  ///< to which keepers write their frames
   Bind bind = Bind::kNone;
   bool stdin_for_first = true;           ///< rank 0 reads rmarun's stdin
   std::vector<std::string> environment;  ///< as NAME=VALUE: what the ranks get of rmarun's

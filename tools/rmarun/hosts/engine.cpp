@@ -144,8 +144,8 @@ std::vector<std::string> keeper_command(const Engine& engine) {
   const std::string head = engine.carriage() == Carriage::kLines ? R"(\020r$PMIX_RANK;)" : "";
   const std::string script = fmt::format(
       "[ -x \"$0\" ] && exec \"$0\" --rank; command -v rmarun > /dev/null && exec rmarun --rank; "
-      "printf \"{}\\020(fail 127 neither $0 nor rmarun in PATH is on this host\\020)\\n\"; exit 127",
-      head);
+      "printf \"{}\\020(fail 127 neither $0 nor rmarun in PATH is on this host\\020)\\n\" >&{}; exit 127",
+      head, engine.descriptor());
   return {"/bin/sh", "-c", script, self};
 }
 
@@ -228,7 +228,7 @@ std::vector<std::string> engine_command(const Engine& engine, const Way& way,
   if (engine.kind == EngineKind::kPrterun) {
     add_parameter(words, engine, "plm_ssh_agent", files.agent);
     if (placed.size() <= kMostWithoutTree) add_parameter(words, engine, "plm_ssh_no_tree_spawn", "1");
-    append(words, {"--map-by", "seq:OVERSUBSCRIBE", "--output", "tag", "--stdin", "0"});
+    append(words, {"--map-by", "seq:OVERSUBSCRIBE", "--stdin", "0"});
   } else {
     add_parameter(words, engine, "plm_rsh_agent", files.agent);
     if (placed.size() <= kMostWithoutTree) add_parameter(words, engine, "plm_rsh_no_tree_spawn", "1");

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <string>
 #include <vector>
 
@@ -24,6 +26,11 @@ struct Engine {
 
   [[nodiscard]] Carriage carriage() const {
     return kind == EngineKind::kMpirun ? Carriage::kTagged : Carriage::kLines;
+  }
+  /// The stream in which it carries the frames of keepers. PRRTE gives its processes a terminal as stdout,
+  /// from which it reads pieces of any size, and mixes those of several ranks; stderr is a pipe.
+  [[nodiscard]] int descriptor() const {
+    return kind == EngineKind::kPrterun ? STDERR_FILENO : STDOUT_FILENO;
   }
 };
 

@@ -13,26 +13,34 @@ constexpr std::string_view kTagStart = "1,";
 constexpr std::string_view kTagEnd = "]<stdout>:";
 /// The longest tag without its '['.
 constexpr std::size_t kLongestTag = 32;
-/// Bytes of a line, which grow to twice as many at most. srun cuts lines at 1,024.
-constexpr std::size_t kLineBytes = 450;
+/// The length of each line with its end. Daemons read pieces of 4,096 bytes from a keeper's pipe, mix the
+/// pieces of several ranks, and put nothing between them. If all lines are as long, which divides that size,
+/// each piece has whole lines.
+constexpr std::size_t kLineBytes = 512;
+/// Two bytes that fill a line. The reader drops them.
+constexpr std::string_view kFiller = "\x10.";
 /// The longest words of a keeper, and the longest line of an engine, that are kept.
 constexpr std::size_t kLongestText = std::size_t{64} << 10;
 
-std::string stuffed(std::string_view bytes) {
-  std::string result;
-  result.reserve(bytes.size() + bytes.size() / 8);
-  for (const char c : bytes) {
-    if (c == '\n') {
-      result += {kEscape, 'n'};
-    } else if (c == '[') {
-      result += {kEscape, 'b'};
-    } else if (c == kEscape) {
-      result += {kEscape, 'd'};
-    } else {
-      result += c;
-    }
+/// Adds one byte of a rank's output, in one or two bytes.
+void add_stuffed(std::string& to, char c) {
+  if (c == '\n') {
+    to += {kEscape, 'n'};
+  } else if (c == '[') {
+    to += {kEscape, 'b'};
+  } else if (c == kEscape) {
+    to += {kEscape, 'd'};
+  } else {
+    to += c;
   }
-  return result;
+}
+
+/// Ends a line that begins at `start`. The number of the rank, behind which `number_end` stands, gets a zero
+/// in front if the length would not come out.
+void end_line(std::string& lines, std::size_t start, std::size_t number_start) {
+  if ((kLineBytes - 1 - (lines.size() - start)) % kFiller.size() != 0) lines.insert(number_start, 1, '0');
+  while (lines.size() - start < kLineBytes - 1) lines += kFiller;
+  lines += '\n';
 }
 
 }  // namespace
@@ -47,16 +55,28 @@ std::string FrameWriter::words(std::string_view text) {
 
 std::string FrameWriter::carried(const std::string& kind, std::string_view bytes,
                                  const std::string& end) const {
-  if (carriage_ == Carriage::kTagged) return kind + stuffed(bytes) + end;
+  std::string text = kind;
+  text.reserve(bytes.size() + bytes.size() / 8);
+  if (carriage_ == Carriage::kTagged) {
+    for (const char c : bytes) add_stuffed(text, c);
+    return text + end;
+  }
   const std::string head = std::string{kEscape, 'r'} + std::to_string(rank_) + ';';
+  constexpr std::size_t kReserve = 4;  // a stuffed byte, the end of the line, and a zero
   std::string lines;
-  std::string start = kind;
-  do {
-    const std::string_view piece = bytes.substr(0, kLineBytes);
-    bytes.remove_prefix(piece.size());
-    lines += head + start + stuffed(piece) + (bytes.empty() ? end : "") + '\n';
-    start.clear();
-  } while (!bytes.empty());
+  text.insert(0, head);
+  const auto finish = [&] {
+    end_line(text, 0, 2);
+    lines += text;
+    text = head;
+  };
+  for (const char c : bytes) {
+    if (text.size() + kReserve > kLineBytes) finish();
+    add_stuffed(text, c);
+  }
+  if (text.size() + end.size() + kReserve > kLineBytes) finish();
+  text += end;
+  finish();
   return lines;
 }
 

@@ -267,7 +267,7 @@ class HostsJob {
   bool read_some(std::size_t stream) {
     std::array<char, std::size_t{64} << 10> piece;
     const std::string_view bytes = read_once(pipes_[stream], piece);
-    if (stream == 0) {
+    if (stream + STDOUT_FILENO == static_cast<std::size_t>(start_.engine.descriptor())) {
       reader_.feed(bytes);
     } else {
       take_engine_text(bytes);

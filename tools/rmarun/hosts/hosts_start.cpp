@@ -27,6 +27,7 @@ Description describe(const Options& options, const Engine& engine, const Environ
   std::error_code error;
   description.directory = std::filesystem::current_path(error).string();
   description.carriage = engine.carriage();
+  description.descriptor = engine.descriptor();
   description.bind = options.bind;
   description.stdin_for_first = may_read_stdin();
   description.programs = options.programs;

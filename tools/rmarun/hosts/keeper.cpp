@@ -96,8 +96,9 @@ class Keeper {
 
   /// Waits for the next event and handles it.
   void turn() {
-    std::vector<pollfd> polls = {{signals_.get(), POLLIN, 0},
-                                 {STDOUT_FILENO, static_cast<short>(queue_.empty() ? 0 : POLLOUT), 0}};
+    std::vector<pollfd> polls = {
+        {signals_.get(), POLLIN, 0},
+        {description_.descriptor, static_cast<short>(queue_.empty() ? 0 : POLLOUT), 0}};
     for (const Descriptor& pipe : pipes_) {
       const bool wanted = pipe.open() && queue_.size() < kMostQueued;
       polls.push_back({wanted ? pipe.get() : -1, POLLIN, 0});
@@ -153,7 +154,7 @@ class Keeper {
 
   void write_some(bool broken) {
     const ssize_t count =
-        librma::uninterrupted([&] { return ::write(STDOUT_FILENO, queue_.data(), queue_.size()); });
+        librma::uninterrupted([&] { return ::write(description_.descriptor, queue_.data(), queue_.size()); });
     if (count > 0) queue_.erase(0, static_cast<std::size_t>(count));
     if (count < 0 && errno == EAGAIN && !broken) return;
     if (count > 0 && !broken) return;
@@ -229,7 +230,8 @@ int run_keeper() {
                                  : "--rank needs PMIX_RANK");
     return kExitFailure;
   }
-  ::fcntl(STDOUT_FILENO, F_SETFL, ::fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
+  const int out = description.value().descriptor;
+  ::fcntl(out, F_SETFL, ::fcntl(out, F_GETFL) | O_NONBLOCK);
   return Keeper(std::move(description).value(), rank, std::move(signals).value()).run();
 }
 
