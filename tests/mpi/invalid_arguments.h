@@ -17,6 +17,7 @@ static struct {
   MPI_Request request;
   MPI_Session session;
   MPI_Info info;
+  MPI_File file;
   int comm_key, type_key, win_key;
 } valid;
 
@@ -59,6 +60,7 @@ PLACES(MPI_Request, valid.request)
 PLACES(MPI_Session, valid.session)
 PLACES(MPI_Message, MPI_MESSAGE_NO_PROC)
 PLACES(MPI_Info, valid.info)
+PLACES(MPI_File, valid.file)
 
 static int* place_of_key(int key) {
   static int place;
@@ -77,8 +79,11 @@ static MPI_Errhandler freed_MPI_Errhandler;
 static MPI_Request freed_MPI_Request;
 static MPI_Session freed_MPI_Session;
 static MPI_Info freed_MPI_Info;
+static MPI_File freed_MPI_File;
 static const MPI_Message freed_MPI_Message = MPI_MESSAGE_NULL;
 static int freed_key;
+
+static char file_name[100];
 
 static void make_values(void) {
   const int one = 1;
@@ -93,6 +98,9 @@ static void make_values(void) {
   MPI_Recv_init(valid_memory[1], 1, MPI_INT, 0, 3, MPI_COMM_SELF, &valid.request);
   MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &valid.session);
   MPI_Info_create(&valid.info);
+  snprintf(file_name, sizeof file_name, "/tmp/librma-invalid-arguments-%d", (int)getpid());
+  MPI_File_open(MPI_COMM_SELF, file_name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                MPI_INFO_NULL, &valid.file);
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &valid.comm_key, NULL);
   MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &valid.type_key, NULL);
   MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &valid.win_key, NULL);
@@ -119,6 +127,7 @@ static void free_values(void) {
   MPI_Request_free(&valid.request);
   MPI_Session_finalize(&valid.session);
   MPI_Info_free(&valid.info);
+  MPI_File_close(&valid.file);
 }
 
 #define FREED(type, make, release) \
@@ -143,6 +152,8 @@ static void make_freed_values(void) {
   FREED(MPI_Session, MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &handle),
         MPI_Session_finalize(&handle));
   FREED(MPI_Info, MPI_Info_create(&handle), MPI_Info_free(&handle));
+  FREED(MPI_File, MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &handle),
+        MPI_File_close(&handle));
   FREED(MPI_Comm, MPI_Comm_dup(MPI_COMM_SELF, &handle), MPI_Comm_free(&handle));
   int key = MPI_KEYVAL_INVALID;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);

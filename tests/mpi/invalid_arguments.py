@@ -19,6 +19,7 @@ LEFT_OUT = re.compile(r"T_\w+|Init|Init_thread|Finalize|Abort|Pcontrol|\w+_toint
                       r"|Status_set_\w+")
 # The arguments of these may be null, whatever their names say: (function, parameter).
 NULL_IS_VALID = {("Comm_get_name", "comm"), ("Type_get_name", "datatype"), ("Win_get_name", "win"),
+                 ("File_set_errhandler", "file"), ("File_get_errhandler", "file"),
                  ("Request_get_status", "request"), ("Parrived", "request"), ("Session_get_nth_pset", "pset_name"), ("Info_get_string", "value"),
                  # No entry of these is read.
                  ("Graph_create", "edges"), ("Graph_map", "edges"), ("Dist_graph_create_adjacent", "sources"),
@@ -39,7 +40,7 @@ NULLS = {c_type: f"{c_type.upper()}_NULL" for c_type in HANDLE_CLASSES}
 HANDLES_BY_VALUE = {"MPI_Comm": "MPI_COMM_WORLD", "MPI_Datatype": "MPI_INT", "MPI_Op": "MPI_SUM", "MPI_Group": "valid.group",
                     "MPI_Win": "valid.win", "MPI_Errhandler": "MPI_ERRORS_RETURN", "MPI_Request": "valid.request",
                     "MPI_Session": "valid.session", "MPI_Message": "MPI_MESSAGE_NULL", "MPI_Info": "valid.info",
-                    "MPI_File": "MPI_FILE_NULL"}
+                    "MPI_File": "valid.file"}
 COUNTS = re.compile(r"count|\w*sendcount|\w*recvcount|incount|outcount|origin_count|target_count|result_count")
 RANKS = {"dest", "source", "target_rank"}
 # Valid numbers by the names of parameters; 1 for those that ONES matches, and 0 for all others.
@@ -107,14 +108,14 @@ def invalid(function, p, large):
             yield "NULL", "null pointer", f"MPI_ERR_ARG|{HANDLE_CLASSES[base]}"
         return
     if c_type in HANDLE_CLASSES:
-        if c_type == "MPI_File" or (c_type == "MPI_Errhandler" and function.name == "Session_init"):
+        if c_type == "MPI_Errhandler" and function.name == "Session_init":
             return
         yield NULLS[c_type], "null", HANDLE_CLASSES[c_type]
         yield f"freed_{c_type}", "freed", HANDLE_CLASSES[c_type]
         return
     if base in HANDLE_CLASSES and "*" in c_type and not p.dimensions:
         yield "NULL", "null pointer", "MPI_ERR_ARG"
-        if function.name.endswith(("_free", "_commit")) and base not in ("MPI_File", "MPI_Session"):
+        if function.name.endswith(("_free", "_commit", "File_close")) and base != "MPI_Session":
             yield f"place_of_{base}({NULLS[base]})", "pointer to null", HANDLE_CLASSES[base]
             yield f"place_of_{base}(freed_{base})", "pointer to freed", HANDLE_CLASSES[base]
         return

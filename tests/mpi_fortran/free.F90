@@ -13,3 +13,4 @@
 #include "datatypes.inc"
 #include "topologies.inc"
 #include "windows.inc"
+#include "files.inc"

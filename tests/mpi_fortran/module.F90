@@ -14,3 +14,4 @@
 #include "datatypes.inc"
 #include "topologies.inc"
 #include "windows.inc"
+#include "files.inc"

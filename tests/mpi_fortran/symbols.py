@@ -33,8 +33,7 @@ for forms, name, parameters in functions:
     if name.startswith("T_") or name.endswith(("_c", "_toint", "_fromint")):
         continue
     expected |= {f"mpi_{name.lower()}_"} | ({f"mpi_{name.lower()}_x_"} if forms == "x" else set())
-    if name in TAKING_SECTIONS or ("void* " in parameters and "MPI_Request* " in parameters and "_function" not in parameters
-                                   and not name.startswith("File_")):
+    if name in TAKING_SECTIONS or ("void* " in parameters and "MPI_Request* " in parameters and "_function" not in parameters):
         expected |= {f"mpi_{name.lower()}_f08ts_"} | ({f"mpi_{name.lower()}_c_f08ts_"} if forms == "c" else set())
         continue
     if forms in "cx" and name not in ALIKE_WITH_LARGE_COUNTS:

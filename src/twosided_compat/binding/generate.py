@@ -34,10 +34,10 @@ KNOWS_FORM = re.compile(r"Type_(contiguous|vector|indexed|create_(hvector|hindex
                         r"|darray|resized))")
 # The null handles of the objects that functions make. A function that fails makes the handle null.
 MADE = {"MPI_Comm": "MPI_COMM_NULL", "MPI_Group": "MPI_GROUP_NULL", "MPI_Datatype": "MPI_DATATYPE_NULL",
-        "MPI_Op": "MPI_OP_NULL", "MPI_Win": "MPI_WIN_NULL", "MPI_Info": "MPI_INFO_NULL",
+        "MPI_Op": "MPI_OP_NULL", "MPI_Win": "MPI_WIN_NULL", "MPI_File": "MPI_FILE_NULL", "MPI_Info": "MPI_INFO_NULL",
         "MPI_Errhandler": "MPI_ERRHANDLER_NULL", "MPI_Session": "MPI_SESSION_NULL", "MPI_Request": "MPI_REQUEST_NULL"}
 # These functions get a handle by a pointer, and make none.
-MAKES_NO_OBJECT = re.compile(r"\w+_(free|disconnect|finalize|commit)")
+MAKES_NO_OBJECT = re.compile(r"\w+_(free|disconnect|finalize|commit|close)")
 # For these arrays programs also pass MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY, where nothing lies. gcc takes
 # `int weights[]` as a promise that an int does, and warns of such calls. So mpi.h has a pointer there, which is
 # the same type.

@@ -59,7 +59,6 @@ def takes_sections(function):
     """Whether the module mpi_f08 gives the function array sections as they are. The others get a copy that the compiler
     makes for the time of the call: they need the data no longer, or only contiguous arrays make sense."""
     return any(a.is_choice for a in arguments_of(function, False)) and not is_handwritten(function) and \
-        not function.name.startswith("File_") and \
         (any(p.type == "MPI_Request*" and not p.dimensions for p in function.parameters) or
          function.name in (*TYPED_SECTIONS, "Get_address"))
 

@@ -13,6 +13,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
+#include "twosided_compat/files/file.hpp"
 #include "twosided_compat/life/static_data.hpp"
 #include "twosided_compat/life/wait_places.hpp"
 #include "twosided_compat/messages/buffered_sends.hpp"
@@ -44,6 +45,7 @@ void open_objects() {
 
 /// Undoes open_objects() in the opposite order. The job still runs.
 void close_objects() {
+  close_left_files();
   wait_for_freed_requests();
   close_requests();
   end_predefined_communicators();

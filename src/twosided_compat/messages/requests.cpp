@@ -46,16 +46,16 @@ void open_requests(Communicator& self) {
 
 void close_requests() { delete std::exchange(sent_request, nullptr); }
 
-Request::Request(ErrorHandlerOwner& window) : Request(Type::kWindow, *find<Communicator>(MPI_COMM_SELF)) {
-  extra().window = &window;
-  window.add_reference();
+Request::Request(ErrorHandlerOwner& owner, Type type) : Request(type, *find<Communicator>(MPI_COMM_SELF)) {
+  extra().owner = &owner;
+  owner.add_reference();
 }
 
 Request::Extra::Extra() = default;
 
 Request::Extra::~Extra() {
   if (staged != nullptr && !start) staged->store();
-  if (window != nullptr) window->remove_reference();
+  if (owner != nullptr) owner->remove_reference();
   if (kept_type != nullptr) kept_type->remove_reference();
 }
 
@@ -126,6 +126,8 @@ void Request::describe(MPI_Status* status) const {
     describe_proc_null(status);
   } else if (type_ == Type::kReceive && !cancelled) {
     describe_message(status, comm_, receive.info);
+  } else if (type_ == Type::kFile) {
+    write_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, static_cast<MPI_Count>(receive.info.bytes));
   } else {
     write_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     set_cancelled(*status, cancelled);

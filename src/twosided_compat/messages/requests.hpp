@@ -42,13 +42,22 @@ inline constinit SpareMemory spare_requests;
 /// A nonblocking or persistent operation, from the call that makes it to the one that frees its handle.
 class Request : public Object {
  public:
-  enum class Type : std::uint8_t { kSend, kReceive, kCollective, kGeneralized, kFlush, kDuplicate, kWindow };
+  enum class Type : std::uint8_t {
+    kSend,
+    kReceive,
+    kCollective,
+    kGeneralized,
+    kFlush,
+    kDuplicate,
+    kWindow,
+    kFile
+  };
 
   Request(Type type, Communicator& comm) : Object(Kind::kRequest), type_(type), comm_(comm) {
     comm.add_reference();
   }
-  /// An operation on a window, whose error handler gets its failures.
-  explicit Request(ErrorHandlerOwner& window);
+  /// An operation on a window or file, whose error handler gets its failures.
+  explicit Request(ErrorHandlerOwner& owner, Type type = Type::kWindow);
   ~Request() {
     if (posted) [[unlikely]]
       give_up_posted();
@@ -63,12 +72,13 @@ class Request : public Object {
   [[nodiscard]] Communicator& comm() const { return comm_; }
   /// Returns the object whose error handler gets the operation's failure.
   [[nodiscard]] ErrorHandlerOwner& owner() const {
-    return extra_ != nullptr && extra_->window != nullptr ? *extra_->window : comm_;
+    return extra_ != nullptr && extra_->owner != nullptr ? *extra_->owner : comm_;
   }
 
   /// librma's request. RMA_REQUEST_NULL if the operation has ended, or a persistent one is not active.
   rma_request_t pending = RMA_REQUEST_NULL;
-  /// A receive of contiguous data, and the message of every receive that has ended.
+  /// A receive of contiguous data, and the message of every receive that has ended. Of an operation on a file
+  /// only the number of bytes counts.
   rma_posted_recv_t receive = {};
   /// The end of the receive is told there; it has no `pending`.
   bool posted = false;
@@ -117,8 +127,8 @@ class Request : public Object {
     /// Copies of Fortran's array sections. A request that is not persistent stores what has arrived as it
     /// ends.
     std::unique_ptr<StagedData> staged;
-    ErrorHandlerOwner* window = nullptr;  ///< of an operation on a window; holds a reference
-    Datatype* kept_type = nullptr;        ///< see keep_datatype(); holds a reference
+    ErrorHandlerOwner* owner = nullptr;  ///< the window or file of an operation; holds a reference
+    Datatype* kept_type = nullptr;       ///< see keep_datatype(); holds a reference
   };
   /// Returns the request's Extra, which it makes when it is first needed.
   [[nodiscard]] Extra& extra() {

@@ -10,6 +10,7 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/errors.hpp"
+#include "twosided_compat/objects/system_errors.hpp"
 
 namespace librma::mpi {
 namespace {
@@ -51,6 +52,7 @@ int still_has_a_string(int code) {
 std::optional<std::string> error_text(int code) {
   if (const StandardClass* const found = standard_class(code))
     return fmt::format("MPI_{}: {}", found->name, found->text);
+  if (std::optional<std::string> text = system_error_text(code)) return text;
   const std::lock_guard guard(added_lock);
   const auto place = added().find(code);
   if (place == added().end()) return std::nullopt;
@@ -59,6 +61,7 @@ std::optional<std::string> error_text(int code) {
 
 std::optional<int> class_of(int code) {
   if (standard_class(code) != nullptr) return code;
+  if (const std::optional<int> known = system_error_class(code)) return known;
   const std::lock_guard guard(added_lock);
   const auto place = added().find(code);
   if (place == added().end()) return std::nullopt;

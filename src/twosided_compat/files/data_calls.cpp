@@ -1,0 +1,179 @@
+// How the calls that move data of files are executed: at once, or by the threads of the file.
+
+#include "twosided_compat/files/data_calls.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "twosided_compat/binding/checked_arithmetic.hpp"
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/files/shared_pointer.hpp"
+#include "twosided_compat/files/two_phase.hpp"
+#include "twosided_compat/messages/requests.hpp"
+#include "util/try.hpp"
+#include "util/try_assign.hpp"
+
+namespace librma::mpi {
+namespace {
+
+/// Checks that the call is allowed on the file.
+int check_kind(const File& file, const AccessKind& kind) {
+  RMA_TRY(file.check_access(kind.direction));
+  const bool by_shared = kind.pointer == FilePointer::kShared || kind.pointer == FilePointer::kOrdered;
+  if (file.is_sequential() && !by_shared) {
+    return failure(MPI_ERR_UNSUPPORTED_OPERATION,
+                   "the file was opened with MPI_MODE_SEQUENTIAL, so only its shared pointer can be used");
+  }
+  return MPI_SUCCESS;
+}
+
+/// Gives the access its position, and moves the pointer of the call behind it. The position of a call in the
+/// order of ranks follows when all members are there.
+int take_position(File& file, FilePointer pointer, MPI_Offset offset, FileAccess& access) {
+  switch (pointer) {
+    case FilePointer::kExplicit: {
+      bool overflows = false;
+      if (offset < 0) return failure(MPI_ERR_ARG, fmt::format("the offset is {}", offset));
+      access.position = times(offset, access.view().etype_bytes(), overflows);
+      if (overflows) return failure(MPI_ERR_ARG, fmt::format("the offset is {}", offset));
+      return access.check_range();
+    }
+    case FilePointer::kIndividual:
+      access.position = file.pointer();
+      RMA_TRY(access.check_range());
+      access.position = file.advance_pointer(access.bytes());
+      return MPI_SUCCESS;
+    case FilePointer::kShared:
+      RMA_TRY(advance_shared_pointer(file, access.bytes(), access.position));
+      return access.check_range();
+    default:
+      return MPI_SUCCESS;
+  }
+}
+
+int prepare(File& file, const AccessKind& kind, MPI_Offset offset, const FileMemory& memory,
+            FileAccess& access) {
+  RMA_TRY(check_kind(file, kind));
+  RMA_TRY(access.prepare(file, kind.direction, memory));
+  if (access.bytes() % access.view().etype_bytes() != 0) {
+    return failure(MPI_ERR_ARG, fmt::format("{} bytes are no whole number of etypes, which have {}",
+                                            access.bytes(), access.view().etype_bytes()));
+  }
+  return take_position(file, kind.pointer, offset, access);
+}
+
+/// Gives each member its place behind the members before it.
+int take_ordered_position(File& file, FileAccess& access) {
+  Communicator& comm = file.comm();
+  std::vector<MPI_Count> all(static_cast<std::size_t>(comm.size()));
+  const MPI_Count mine = access.bytes();
+  RMA_TRY(allgather(&mine, 1, MPI_COUNT, all.data(), 1, MPI_COUNT, file.comm_handle()));
+  struct {
+    MPI_Offset position = 0;
+    int code = MPI_SUCCESS;
+  } begin;
+  if (comm.rank() == 0) {
+    begin.code =
+        advance_shared_pointer(file, std::accumulate(all.begin(), all.end(), MPI_Count{0}), begin.position);
+  }
+  RMA_TRY(share_from_first(file, &begin, sizeof begin));
+  if (begin.code != MPI_SUCCESS) return failure(begin.code, "rank 0 cannot move the shared pointer");
+  access.position = std::accumulate(all.begin(), all.begin() + comm.rank(), begin.position);
+  return access.check_range();
+}
+
+/// Moves the data. Stores what was moved, in the file and in memory.
+int execute(File& file, const AccessKind& kind, FileAccess& access, std::size_t& in_file,
+            MPI_Count& in_memory) {
+  if (kind.pointer == FilePointer::kOrdered) RMA_TRY(take_ordered_position(file, access));
+  const Outcome outcome = kind.is_collective ? transfer_together(file, access) : transfer(file, access);
+  in_file = outcome.bytes;
+  return access.finish(outcome, in_memory);
+}
+
+void execute_later(File& file, FileOperation& operation) {
+  std::size_t in_file = 0;
+  try {
+    operation.code = execute(file, operation.kind, operation.access, in_file, operation.bytes);
+  } catch (const std::bad_alloc&) {
+    operation.code = MPI_ERR_NO_MEM;
+  }
+  operation.ended.store(true, std::memory_order_release);  // pairs with those who look for the end
+}
+
+int hand_over(File& file, const std::shared_ptr<FileOperation>& operation) {
+  Worker& worker = operation->kind.is_collective ? file.collective_worker : file.worker;
+  return worker.add([&file, operation] { execute_later(file, *operation); });
+}
+
+void describe(MPI_Status* status, MPI_Count bytes) {
+  write_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, bytes);
+}
+
+int failed_later(const File& file, int code) {
+  if (code == MPI_SUCCESS) return code;
+  return failure(code,
+                 fmt::format("a nonblocking operation on the file opened by rank {} of its communicator",
+                             const_cast<File&>(file).comm().rank()));
+}
+
+}  // namespace
+
+int run_access(MPI_File handle, const AccessKind& kind, MPI_Offset offset, const FileMemory& memory,
+               MPI_Status* status) {
+  RMA_TRY_ASSIGN(file, find_file(handle));
+  FileAccess access;
+  RMA_TRY(prepare(*file, kind, offset, memory, access));
+  if (kind.is_collective) file->finish_collective_operations();
+  std::size_t in_file = 0;
+  MPI_Count in_memory = 0;
+  const int code = execute(*file, kind, access, in_file, in_memory);
+  // At the end of the file, and after a failure, the pointer is behind what was moved.
+  if (kind.pointer == FilePointer::kIndividual)
+    static_cast<void>(file->advance_pointer(static_cast<MPI_Count>(in_file) - access.bytes()));
+  describe(status, in_memory);
+  return code;
+}
+
+int start_access(MPI_File handle, const AccessKind& kind, MPI_Offset offset, const FileMemory& memory,
+                 MPI_Request* made) {
+  RMA_TRY_ASSIGN(file, find_file(handle));
+  auto operation = std::make_shared<FileOperation>(kind);
+  RMA_TRY(prepare(*file, kind, offset, memory, operation->access));
+  auto request = std::make_unique<Request>(*file, Request::Type::kFile);
+  request->become<Request::HasEnded>([&owner = *file, &self = *request, operation] {
+    if (!operation->ended.load(std::memory_order_acquire)) return false;
+    self.code = failed_later(owner, operation->code);
+    self.receive.info.bytes = static_cast<std::size_t>(operation->bytes);
+    return true;
+  });
+  RMA_TRY(hand_over(*file, operation));
+  *made = request.release()->handle<MPI_Request>();
+  return MPI_SUCCESS;
+}
+
+int begin_access(MPI_File handle, const AccessKind& kind, MPI_Offset offset, const FileMemory& memory) {
+  RMA_TRY_ASSIGN(file, find_file(handle));
+  if (file->split != nullptr)
+    return failure(MPI_ERR_IO, "another split collective operation of the file has begun and not ended");
+  auto operation = std::make_shared<FileOperation>(kind);
+  RMA_TRY(prepare(*file, kind, offset, memory, operation->access));
+  RMA_TRY(hand_over(*file, operation));
+  file->split = std::move(operation);
+  return MPI_SUCCESS;
+}
+
+int end_access(MPI_File handle, const AccessKind& kind, MPI_Status* status) {
+  RMA_TRY_ASSIGN(file, find_file(handle));
+  if (file->split == nullptr || file->split->kind != kind)
+    return failure(MPI_ERR_IO, "no split collective operation of this kind has begun");
+  file->finish_collective_operations();
+  const std::shared_ptr<FileOperation> operation = std::exchange(file->split, nullptr);
+  describe(status, operation->bytes);
+  return failed_later(*file, operation->code);
+}
+
+}  // namespace librma::mpi

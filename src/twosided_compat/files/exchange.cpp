@@ -1,0 +1,280 @@
+// The rounds of a collective access in two phases.
+
+#include "twosided_compat/files/exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/files/file.hpp"
+#include "twosided_compat/messages/status.hpp"
+#include "util/try.hpp"
+
+namespace librma::mpi {
+namespace {
+
+// Messages between two members are received in the order in which they are sent, so each kind needs one tag.
+constexpr int kListTag = 1;
+constexpr int kDataTag = 2;
+constexpr int kReplyTag = 3;
+
+/// Merges neighbouring ranges of pieces that are in order: those between the `ends`.
+void merge_runs(std::vector<FilePiece>& pieces, std::vector<std::size_t> ends) {
+  const auto at = [&](std::size_t place) { return pieces.begin() + static_cast<std::ptrdiff_t>(place); };
+  while (ends.size() > 2) {
+    std::vector<std::size_t> merged = {0};
+    for (std::size_t i = 2; i < ends.size(); i += 2) {
+      std::inplace_merge(at(ends[i - 2]), at(ends[i - 1]), at(ends[i]),
+                         [](const FilePiece& a, const FilePiece& b) { return a.offset < b.offset; });
+      merged.push_back(ends[i]);
+    }
+    if (ends.size() % 2 == 0) merged.push_back(ends.back());
+    ends = std::move(merged);
+  }
+}
+
+}  // namespace
+
+Exchange::Exchange(File& file, const FileAccess& access, const Division& division)
+    : file_(file),
+      access_(access),
+      division_(division),
+      own_(static_cast<std::size_t>(std::ranges::find(division.aggregators, file.comm().rank()) -
+                                    division.aggregators.begin())),
+      out_(division.aggregators.size()),
+      mover_(file.storage(), [&] {
+        PiecePolicy policy = file.policy(access.direction());
+        policy.buffer_bytes = file.hints.cb_buffer_size;
+        return policy;
+      }()) {
+  for (std::size_t i = 0; i < out_.size(); ++i) {
+    const bool is_empty = access.bytes() == 0 || !access.view().has_data();
+    const MPI_Offset first = is_empty ? access.end() : access.view().position_of(division.window_begin(i, 0));
+    positions_.push_back(std::clamp(first, access.position, access.end()));
+  }
+  if (is_aggregator()) in_.resize(static_cast<std::size_t>(file.comm().size()));
+}
+
+Outcome Exchange::run() {
+  for (MPI_Offset round = 0; round < division_.rounds; ++round) {
+    if (const int code = run_round(round); code != MPI_SUCCESS) return {.code = code};
+  }
+  const int code = agree(file_.comm(), code_);
+  return {.code = code, .bytes = code == MPI_SUCCESS ? bytes_ : 0};
+}
+
+int Exchange::run_round(MPI_Offset round) {
+  for (std::size_t i = 0; i < out_.size(); ++i) find_share(i, round);
+  RMA_TRY(exchange_amounts());
+  if (is_aggregator()) RMA_TRY(start_aggregator());
+  RMA_TRY(start_member());
+  RMA_TRY(wait_for_lists());
+  if (is_aggregator()) RMA_TRY(access_window(round));
+  if (!writes()) return finish_read();
+  for (const Share& share : out_) bytes_ += static_cast<std::size_t>(share.amount.bytes);
+  return MPI_SUCCESS;
+}
+
+void Exchange::find_share(std::size_t aggregator, MPI_Offset round) {
+  Share& share = out_[aggregator];
+  share.pieces.clear();
+  const MPI_Offset begin = division_.window_begin(aggregator, round);
+  const MPI_Offset from = positions_[aggregator];
+  MPI_Offset to = from;
+  if (from < access_.end()) {
+    to = std::clamp(access_.view().position_of(division_.window_end(aggregator, round)), from, access_.end());
+  }
+  positions_[aggregator] = to;
+  share.position = from;
+  access_.view().visit(from, to, [&](MPI_Offset offset, std::size_t bytes) {
+    share.pieces.push_back({static_cast<std::uint32_t>(offset - begin), static_cast<std::uint32_t>(bytes)});
+  });
+  share.amount = {static_cast<MPI_Count>(share.pieces.size()), to - from};
+  if (from == to) return;
+  if (access_.data().is_contiguous()) {
+    share.data = access_.data().data + (from - access_.position);
+    return;
+  }
+  share.memory.resize(static_cast<std::size_t>(to - from));
+  share.data = share.memory.data();
+  if (!writes()) return;
+  std::byte* next = share.data;
+  access_.visit_data(from - access_.position, to - access_.position,
+                     [&](const std::byte* at, std::size_t bytes) {
+                       std::memcpy(next, at, bytes);
+                       next += bytes;
+                     });
+}
+
+int Exchange::exchange_amounts() {
+  const auto size = static_cast<std::size_t>(file_.comm().size());
+  std::vector<Amount> out(size);
+  std::vector<Amount> in(size);
+  for (std::size_t i = 0; i < out_.size(); ++i)
+    out[static_cast<std::size_t>(division_.aggregators[i])] = out_[i].amount;
+  RMA_TRY(alltoall(out.data(), sizeof(Amount), MPI_BYTE, in.data(), sizeof(Amount), MPI_BYTE,
+                   file_.comm_handle()));
+  for (std::size_t rank = 0; rank < in_.size(); ++rank) in_[rank].amount = in[rank];
+  return MPI_SUCCESS;
+}
+
+int Exchange::start_aggregator() {
+  const MPI_Comm comm = file_.comm_handle();
+  for (std::size_t rank = 0; rank < in_.size(); ++rank) {
+    Share& share = in_[rank];
+    const auto [pieces, bytes] = share.amount;
+    if (pieces < 0 || bytes < pieces || pieces > division_.window || bytes > division_.window) {
+      if (pieces == 0 && bytes == 0) continue;
+      return failure(MPI_ERR_INTERN,
+                     fmt::format("rank {} announces {} pieces of {} bytes", rank, pieces, bytes));
+    }
+    if (pieces == 0) continue;
+    if (static_cast<int>(rank) == file_.comm().rank()) {
+      share.pieces = out_[own_].pieces;
+      share.data = out_[own_].data;
+      continue;
+    }
+    const auto source = static_cast<int>(rank);
+    share.pieces.resize(static_cast<std::size_t>(pieces));
+    share.memory.resize(static_cast<std::size_t>(bytes));
+    share.data = share.memory.data();
+    RMA_TRY(irecv(share.pieces.data(), pieces * MPI_Count{sizeof(WindowPiece)}, MPI_BYTE, source, kListTag,
+                  comm, &requests_.emplace_back(MPI_REQUEST_NULL)));
+    if (!writes()) continue;
+    RMA_TRY(irecv(share.data, bytes, MPI_BYTE, source, kDataTag, comm,
+                  &requests_.emplace_back(MPI_REQUEST_NULL)));
+  }
+  return MPI_SUCCESS;
+}
+
+int Exchange::start_member() {
+  const MPI_Comm comm = file_.comm_handle();
+  awaited_.clear();
+  for (std::size_t i = 0; i < out_.size(); ++i) {
+    const Share& share = out_[i];
+    const int aggregator = division_.aggregators[i];
+    if (share.pieces.empty() || i == own_) continue;
+    RMA_TRY(isend(share.pieces.data(), share.amount.pieces * MPI_Count{sizeof(WindowPiece)}, MPI_BYTE,
+                  aggregator, kListTag, comm, &requests_.emplace_back(MPI_REQUEST_NULL)));
+    if (writes()) {
+      RMA_TRY(isend(share.data, share.amount.bytes, MPI_BYTE, aggregator, kDataTag, comm,
+                    &requests_.emplace_back(MPI_REQUEST_NULL)));
+    } else {
+      awaited_.push_back(i);
+      RMA_TRY(irecv(share.data, share.amount.bytes, MPI_BYTE, aggregator, kReplyTag, comm,
+                    &replies_.emplace_back(MPI_REQUEST_NULL)));
+    }
+  }
+  return MPI_SUCCESS;
+}
+
+int Exchange::wait_for_lists() {
+  const int code = waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  requests_.clear();
+  return code;
+}
+
+int Exchange::merge(MPI_Offset round, std::vector<FilePiece>& merged) const {
+  const MPI_Offset begin = division_.window_begin(own_, round);
+  const MPI_Offset window = division_.window_end(own_, round) - begin;
+  std::vector<std::size_t> ends = {0};
+  for (std::size_t rank = 0; rank < in_.size(); ++rank) {
+    const Share& share = in_[rank];
+    if (share.amount.pieces == 0) continue;
+    MPI_Count at = 0;
+    MPI_Offset before = 0;
+    for (const WindowPiece& piece : share.pieces) {
+      const MPI_Offset end = MPI_Offset{piece.offset} + piece.bytes;
+      if (end > window || piece.offset < before || piece.bytes > share.amount.bytes - at)
+        return failure(MPI_ERR_INTERN,
+                       fmt::format("rank {} sends a piece that is not within its window", rank));
+      merged.push_back({begin + piece.offset, piece.bytes, share.data + at});
+      at += piece.bytes;
+      before = end;
+    }
+    ends.push_back(merged.size());
+  }
+  merge_runs(merged, std::move(ends));
+  return MPI_SUCCESS;
+}
+
+int Exchange::access_window(MPI_Offset round) {
+  std::vector<FilePiece> merged;
+  RMA_TRY(merge(round, merged));
+  if (writes()) {
+    // The members hear of a failure at the end. They need the other rounds.
+    if (code_ == MPI_SUCCESS) code_ = mover_.write(merged).code;
+    return MPI_SUCCESS;
+  }
+  return send_replies(division_.window_begin(own_, round), read(merged));
+}
+
+MPI_Offset Exchange::read(std::span<FilePiece> pieces) {
+  MPI_Offset end = std::numeric_limits<MPI_Offset>::max();
+  while (!pieces.empty() && pieces.front().offset < end) {
+    std::size_t wanted = 0;
+    // Pieces of several members may overlap, so some of those that are left may end before the file does.
+    for (FilePiece& piece : pieces) {
+      piece.bytes =
+          std::min(piece.bytes, static_cast<std::size_t>(std::max<MPI_Offset>(end - piece.offset, 0)));
+      wanted += piece.bytes;
+    }
+    const Outcome outcome = mover_.read(pieces);
+    if (outcome.code != MPI_SUCCESS && code_ == MPI_SUCCESS) code_ = outcome.code;
+    if (outcome.bytes == wanted) break;
+    std::size_t left = outcome.bytes;
+    while (left >= pieces.front().bytes) {
+      left -= pieces.front().bytes;
+      pieces = pieces.subspan(1);
+    }
+    end = pieces.front().offset + static_cast<MPI_Offset>(left);
+    pieces = pieces.subspan(1);
+  }
+  return end;
+}
+
+int Exchange::send_replies(MPI_Offset begin, MPI_Offset end) {
+  for (std::size_t rank = 0; rank < in_.size(); ++rank) {
+    const Share& share = in_[rank];
+    if (share.amount.pieces == 0) continue;
+    std::size_t bytes = 0;
+    for (const WindowPiece& piece : share.pieces) {
+      const MPI_Offset there = end - (begin + piece.offset);
+      if (there <= 0) break;
+      bytes += std::min<std::size_t>(piece.bytes, static_cast<std::size_t>(there));
+    }
+    if (static_cast<int>(rank) == file_.comm().rank()) {
+      own_bytes_ = bytes;
+      continue;
+    }
+    RMA_TRY(isend(share.data, static_cast<MPI_Count>(bytes), MPI_BYTE, static_cast<int>(rank), kReplyTag,
+                  file_.comm_handle(), &replies_.emplace_back(MPI_REQUEST_NULL)));
+  }
+  return MPI_SUCCESS;
+}
+
+int Exchange::finish_read() {
+  std::vector<MPI_Status> statuses(replies_.size());
+  RMA_TRY(waitall(static_cast<int>(replies_.size()), replies_.data(), statuses.data()));
+  replies_.clear();
+  for (std::size_t i = 0; i < awaited_.size(); ++i)
+    store(out_[awaited_[i]], static_cast<std::size_t>(bytes_of(statuses[i])));
+  if (is_aggregator() && !out_[own_].pieces.empty()) store(out_[own_], own_bytes_);
+  return MPI_SUCCESS;
+}
+
+void Exchange::store(const Share& share, std::size_t bytes) {
+  bytes_ += bytes;
+  if (access_.data().is_contiguous()) return;
+  const std::byte* next = share.data;
+  const MPI_Count from = share.position - access_.position;
+  access_.visit_data(from, from + static_cast<MPI_Count>(bytes), [&](std::byte* at, std::size_t part) {
+    std::memcpy(at, next, part);
+    next += part;
+  });
+}
+
+}  // namespace librma::mpi

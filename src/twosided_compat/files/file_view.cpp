@@ -1,0 +1,91 @@
+// Views of files.
+
+#include "twosided_compat/files/file_view.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "twosided_compat/binding/checked_arithmetic.hpp"
+#include "twosided_compat/objects/errors.hpp"
+
+namespace librma::mpi {
+
+FileView::FileView()
+    : etype_(*find<Datatype>(MPI_BYTE)),
+      filetype_(*etype_),
+      representation_(&native_representation()),
+      tile_(etype_->layout().bytes()) {}
+
+FileView::FileView(const Made& made)
+    : displacement_(made.displacement),
+      etype_(*made.etype),
+      filetype_(*made.filetype),
+      representation_(made.representation),
+      etype_bytes_(made.file_etype->size()),
+      tile_(made.file_filetype->layout().bytes()),
+      extent_(made.file_filetype->bounds().extent) {
+  contiguous_ = tile_.is_block() && tile_.size() == extent_;
+  ascending_ = !made.overlaps && extent_ >= tile_.high() - tile_.low();
+}
+
+MPI_Count FileView::parts_of(MPI_Count bytes) const {
+  if (contiguous_ || bytes == 0) return 1;
+  const MPI_Count tiles = (bytes - 1) / tile_.size() + 1;
+  return tiles * tile_.blocks();
+}
+
+bool FileView::reaches(MPI_Offset position, MPI_Count bytes) const {
+  bool overflows = false;
+  const MPI_Offset end = plus(position, bytes, overflows);
+  if (overflows || !has_data()) return !overflows;
+  const MPI_Count tile_end =
+      plus(displacement_, times(end / tile_.size() + 1, extent_, overflows), overflows);
+  static_cast<void>(plus(tile_end, tile_.high(), overflows));
+  return !overflows;
+}
+
+MPI_Offset FileView::offset_of(MPI_Offset position) const {
+  if (!has_data()) return displacement_;
+  MPI_Offset found = 0;
+  visit(position, position + 1, [&](MPI_Offset offset, std::size_t) { found = offset; });
+  return found;
+}
+
+MPI_Offset FileView::position_of(MPI_Offset offset) const {
+  const MPI_Offset distance = offset - displacement_ - tile_.low();
+  if (distance <= 0 || !has_data()) return 0;
+  if (contiguous_) return distance;
+  const MPI_Offset tiles = distance / extent_;
+  // The first byte of this tile that is not below the offset; there is none if all are.
+  MPI_Count low = 0;
+  MPI_Count high = tile_.size();
+  while (low < high) {
+    const MPI_Count middle = low + (high - low) / 2;
+    if (offset_of(tiles * tile_.size() + middle) < offset) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return tiles * tile_.size() + low;
+}
+
+int check_in_file(const TypeMap& map, const char* name, bool& overlaps) {
+  if (map.low() < 0)
+    return failure(MPI_ERR_TYPE, fmt::format("the {} has the negative displacement {}", name, map.low()));
+  MPI_Offset before = 0;
+  MPI_Offset end = 0;
+  bool descends = false;
+  map.visit(0, 0, map.size(), [&](const std::byte* at, MPI_Count bytes, const PredefinedType&) {
+    const auto offset = static_cast<MPI_Offset>(reinterpret_cast<std::uintptr_t>(at));
+    descends = descends || offset < before;
+    overlaps = overlaps || offset < end;
+    before = offset;
+    end = offset + bytes;
+  });
+  return descends ? failure(MPI_ERR_TYPE, fmt::format("the displacements of the {} descend", name))
+                  : MPI_SUCCESS;
+}
+
+}  // namespace librma::mpi

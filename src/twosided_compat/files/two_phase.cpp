@@ -1,0 +1,118 @@
+// Collective accesses: whether the members access the file together, and how they divide it.
+//
+// Together they do it in two phases. Some members, the aggregators, have a range of the file each. In one phase the
+// members and the aggregators exchange data, in the other the aggregators access the file.
+
+#include "twosided_compat/files/two_phase.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/files/exchange.hpp"
+#include "twosided_compat/files/file.hpp"
+
+namespace librma::mpi {
+namespace {
+
+/// If the contiguous parts have so many bytes on average, each member moves its own: the exchange would copy what the
+/// system copies as fast.
+constexpr MPI_Count kLargePart = 32768;
+
+/// What a member tells the others about its access.
+struct Extent {
+  MPI_Offset begin = 0;
+  MPI_Offset end = 0;
+  MPI_Count bytes = 0;
+  MPI_Count parts = 0;
+  std::int32_t ascending = 1;
+  std::int32_t wish = 0;  ///< the Switch of the hint
+};
+
+Extent extent_of(const File& file, const FileAccess& access) {
+  const FileView& view = access.view();
+  const bool writes = access.direction() == FileDirection::kWrite;
+  Extent extent;
+  extent.wish = static_cast<std::int32_t>(writes ? file.hints.romio_cb_write : file.hints.romio_cb_read);
+  if (access.bytes() == 0 || !view.has_data()) return extent;
+  extent.begin = view.offset_of(access.position);
+  extent.end = view.offset_of(access.end() - 1) + 1;
+  extent.bytes = access.bytes();
+  extent.parts = view.parts_of(access.bytes());
+  extent.ascending = view.is_ascending() ? 1 : 0;
+  return extent;
+}
+
+/// Returns whether ranges overlap.
+bool interleave(std::vector<Extent> all) {
+  std::erase_if(all, [](const Extent& one) { return one.bytes == 0; });
+  std::ranges::sort(all, {}, &Extent::begin);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i].begin < all[i - 1].end) return true;
+  }
+  return false;
+}
+
+/// Returns whether the members access the file together. All decide the same.
+bool is_together(const std::vector<Extent>& all) {
+  MPI_Count bytes = 0;
+  MPI_Count parts = 0;
+  bool all_wish = true;
+  for (const Extent& one : all) {
+    if (one.ascending == 0 || one.wish == static_cast<std::int32_t>(Switch::kDisable)) return false;
+    all_wish = all_wish && one.wish == static_cast<std::int32_t>(Switch::kEnable);
+    bytes += one.bytes;
+    parts += one.parts;
+  }
+  if (bytes == 0) return false;
+  return all_wish || (bytes / parts < kLargePart && interleave(all));
+}
+
+MPI_Offset rounded_up(MPI_Offset value, MPI_Offset unit) { return (value + unit - 1) / unit * unit; }
+
+/// Divides the range of all accesses among the aggregators. Returns false if the accesses are too sparse for it.
+bool divide(const File& file, const std::vector<Extent>& all, Division& division) {
+  constexpr MPI_Offset kPage = 4096;
+  division.aggregators = file.aggregators();
+  MPI_Offset begin = 0;
+  bool is_first = true;
+  MPI_Count bytes = 0;
+  for (const Extent& one : all) {
+    if (one.bytes == 0) continue;
+    begin = is_first ? one.begin : std::min(begin, one.begin);
+    division.end = std::max(division.end, one.end);
+    bytes += one.bytes;
+    is_first = false;
+  }
+  const auto count = static_cast<MPI_Offset>(division.aggregators.size());
+  const auto unit = std::max(kPage, static_cast<MPI_Offset>(file.hints.striping_unit));
+  division.begin = begin / unit * unit;
+  division.part = rounded_up((division.end - division.begin - 1) / count + 1, unit);
+  division.window = static_cast<MPI_Offset>(file.hints.cb_buffer_size);
+  division.rounds = (division.part - 1) / division.window + 1;
+  // The rounds that data without gaps would need. Far apart from each other, data need no exchange.
+  constexpr MPI_Offset kSparse = 64;
+  return division.rounds <= kSparse * (bytes / (count * division.window) + 1);
+}
+
+}  // namespace
+
+Outcome transfer_together(File& file, const FileAccess& access) {
+  Communicator& comm = file.comm();
+  if (comm.size() == 1 || file.atomic.load(std::memory_order_relaxed)) return transfer(file, access);
+  std::vector<Extent> all(static_cast<std::size_t>(comm.size()));
+  const Extent mine = extent_of(file, access);
+  const int code =
+      allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm.handle<MPI_Comm>());
+  if (code != MPI_SUCCESS) return {.code = code};
+  Division division;
+  if (!is_together(all) || !divide(file, all, division)) return transfer(file, access);
+  Exchange exchange(file, access, division);
+  Outcome outcome = exchange.run();
+  // A member that has no place for its data fails alone.
+  if (outcome.code == MPI_SUCCESS && mine.bytes == 0) outcome = transfer(file, access);
+  return outcome;
+}
+
+}  // namespace librma::mpi

@@ -1,0 +1,364 @@
+// What a file is beside its data: modes, size, hints, view, pointers, consistency, error handler, and the calls that
+// are wrong.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "file_forms.hpp"
+
+namespace {
+
+using namespace mpi_test;
+
+constexpr int kReadWrite = MPI_MODE_CREATE | MPI_MODE_RDWR;
+
+void test_size_and_group(const TestFile& path) {
+  const OpenFile file(path, kReadWrite);
+  int amode = 0;
+  SUCCEEDS(MPI_File_get_amode(file.get(), &amode));
+  CHECK(amode == kReadWrite);
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  SUCCEEDS(MPI_File_get_group(file.get(), &group));
+  SUCCEEDS(MPI_Comm_group(MPI_COMM_WORLD, &world));
+  int relation = -1;
+  SUCCEEDS(MPI_Group_compare(group, world, &relation));
+  CHECK(relation == MPI_IDENT);
+  SUCCEEDS(MPI_Group_free(&group));
+  SUCCEEDS(MPI_Group_free(&world));
+  MPI_Offset size = -1;
+  SUCCEEDS(MPI_File_set_size(file.get(), 5000));
+  SUCCEEDS(MPI_File_get_size(file.get(), &size));
+  CHECK(size == 5000);
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  SUCCEEDS(MPI_File_preallocate(file.get(), 4000));
+  SUCCEEDS(MPI_File_get_size(file.get(), &size));
+  CHECK(size == 5000);
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  SUCCEEDS(MPI_File_preallocate(file.get(), 6000));
+  SUCCEEDS(MPI_File_get_size(file.get(), &size));
+  CHECK(size == 6000);
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  SUCCEEDS(MPI_File_set_size(file.get(), 10));
+  SUCCEEDS(MPI_File_get_size(file.get(), &size));
+  CHECK(size == 10);
+  CHECK(class_of(MPI_File_set_size(file.get(), -1)) == MPI_ERR_ARG);
+  CHECK(class_of(MPI_File_preallocate(file.get(), -1)) == MPI_ERR_ARG);
+  SUCCEEDS(MPI_File_sync(file.get()));
+}
+
+void test_append(const TestFile& path) {
+  const OpenFile file(path, MPI_MODE_WRONLY | MPI_MODE_APPEND);
+  MPI_Offset position = -1;
+  SUCCEEDS(MPI_File_get_position(file.get(), &position));
+  CHECK(position == 10);
+  SUCCEEDS(MPI_File_get_position_shared(file.get(), &position));
+  CHECK(position == 10);
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+[[nodiscard]] std::string hint_of(MPI_File file, const char* key) {
+  MPI_Info info = MPI_INFO_NULL;
+  SUCCEEDS(MPI_File_get_info(file, &info));
+  std::array<char, MPI_MAX_INFO_VAL + 1> value = {};
+  int flag = 0;
+  SUCCEEDS(MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value.data(), &flag));
+  SUCCEEDS(MPI_Info_free(&info));
+  return flag != 0 ? value.data() : "none";
+}
+
+/// The hints in use are those that the library knows, with valid values.
+void test_hints(const TestFile& path) {
+  MPI_Info info = MPI_INFO_NULL;
+  SUCCEEDS(MPI_Info_create(&info));
+  SUCCEEDS(MPI_Info_set(info, "cb_buffer_size", "12345"));
+  SUCCEEDS(MPI_Info_set(info, "romio_ds_write", "disable"));
+  SUCCEEDS(MPI_Info_set(info, "romio_cb_read", "sometimes"));
+  SUCCEEDS(MPI_Info_set(info, "cb_nodes", "-3"));
+  SUCCEEDS(MPI_Info_set(info, "striping_unit", "65536"));
+  SUCCEEDS(MPI_Info_set(info, "nobody_knows_this", "1"));
+  const OpenFile file(path, MPI_MODE_RDWR, info);
+  CHECK(hint_of(file.get(), "cb_buffer_size") == "12345");
+  CHECK(hint_of(file.get(), "romio_ds_write") == "disable");
+  CHECK(hint_of(file.get(), "romio_cb_read") == "automatic");
+  CHECK(hint_of(file.get(), "striping_unit") == "65536");
+  CHECK(hint_of(file.get(), "nobody_knows_this") == "none");
+  CHECK(std::stoi(hint_of(file.get(), "cb_nodes")) > 0);
+  SUCCEEDS(MPI_Info_set(info, "romio_cb_read", "enable"));
+  SUCCEEDS(MPI_File_set_info(file.get(), info));
+  CHECK(hint_of(file.get(), "romio_cb_read") == "enable");
+  SUCCEEDS(MPI_Info_set(info, "ind_rd_buffer_size", "777"));
+  SUCCEEDS(MPI_File_set_view(file.get(), 0, MPI_BYTE, MPI_BYTE, "native", info));
+  CHECK(hint_of(file.get(), "ind_rd_buffer_size") == "777");
+  SUCCEEDS(MPI_Info_free(&info));
+}
+
+void test_view(const TestFile& path) {
+  const OpenFile file(path, MPI_MODE_RDWR);
+  MPI_Offset displacement = -1;
+  MPI_Datatype etype = MPI_DATATYPE_NULL;
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;
+  std::array<char, MPI_MAX_DATAREP_STRING> name = {};
+  SUCCEEDS(MPI_File_get_view(file.get(), &displacement, &etype, &filetype, name.data()));
+  CHECK(displacement == 0 && etype == MPI_BYTE && filetype == MPI_BYTE &&
+        std::string(name.data()) == "native");
+  MPI_Datatype column = MPI_DATATYPE_NULL;
+  SUCCEEDS(MPI_Type_vector(3, 2, 5, MPI_INT, &column));
+  CHECK(class_of(MPI_File_set_view(file.get(), 0, MPI_INT, column, "native", MPI_INFO_NULL)) == MPI_ERR_TYPE);
+  SUCCEEDS(MPI_Type_commit(&column));
+  SUCCEEDS(MPI_File_seek(file.get(), 3, MPI_SEEK_SET));
+  SUCCEEDS(MPI_File_set_view(file.get(), 8, MPI_INT, column, "internal", MPI_INFO_NULL));
+  SUCCEEDS(MPI_Type_free(&column));  // the view keeps it
+  SUCCEEDS(MPI_File_get_view(file.get(), &displacement, &etype, &filetype, name.data()));
+  CHECK(displacement == 8 && etype == MPI_INT && std::string(name.data()) == "internal");
+  int combiner = 0;
+  MPI_Count counts[4];
+  SUCCEEDS(MPI_Type_get_envelope_c(filetype, &counts[0], &counts[1], &counts[2], &counts[3], &combiner));
+  CHECK(combiner == MPI_COMBINER_VECTOR);
+  SUCCEEDS(MPI_Type_free(&filetype));
+  MPI_Offset position = -1;
+  SUCCEEDS(MPI_File_get_position(file.get(), &position));
+  CHECK(position == 0);
+  // The blocks are at 8, 28, 48, and the next tile begins at 8 + 48.
+  const std::array<MPI_Offset, 8> offsets = {8, 12, 28, 32, 48, 52, 56, 60};
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    SUCCEEDS(MPI_File_get_byte_offset(file.get(), static_cast<MPI_Offset>(i), &position));
+    CHECK(position == offsets[i]);
+  }
+  CHECK(class_of(MPI_File_get_byte_offset(file.get(), -1, &position)) == MPI_ERR_ARG);
+  MPI_Aint extent = -1;
+  MPI_Count large = -1;
+  SUCCEEDS(MPI_File_get_type_extent(file.get(), MPI_DOUBLE, &extent));
+  SUCCEEDS(MPI_File_get_type_extent_c(file.get(), MPI_DOUBLE, &large));
+  CHECK(extent == 8 && large == 8);
+}
+
+/// Views that are none.
+void test_wrong_views(const TestFile& path) {
+  const OpenFile file(path, MPI_MODE_RDWR);
+  const auto set = [&](MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* name) {
+    return class_of(MPI_File_set_view(file.get(), displacement, etype, filetype, name, MPI_INFO_NULL));
+  };
+  CHECK(set(-5, MPI_BYTE, MPI_BYTE, "native") == MPI_ERR_DISP);
+  CHECK(set(MPI_DISPLACEMENT_CURRENT, MPI_BYTE, MPI_BYTE, "native") == MPI_ERR_DISP);
+  CHECK(set(0, MPI_INT, MPI_SHORT, "native") == MPI_ERR_TYPE);
+  CHECK(set(0, MPI_BYTE, MPI_BYTE, "of nobody") == MPI_ERR_UNSUPPORTED_DATAREP);
+  MPI_Datatype descending = MPI_DATATYPE_NULL;
+  SUCCEEDS(MPI_Type_vector(3, 1, -2, MPI_INT, &descending));
+  SUCCEEDS(MPI_Type_commit(&descending));
+  CHECK(set(100, MPI_INT, descending, "native") == MPI_ERR_TYPE);
+  SUCCEEDS(MPI_Type_free(&descending));
+  // One rank's failure is all ranks'.
+  const bool wrong = rank_in(MPI_COMM_WORLD) == size_of(MPI_COMM_WORLD) - 1;
+  CHECK(set(wrong ? -1 - 5 : 0, MPI_BYTE, MPI_BYTE, "native") == MPI_ERR_DISP);
+  // The view is as it was.
+  int value = 0;
+  SUCCEEDS(MPI_File_write_at_all(file.get(), 0, &value, rank_in(MPI_COMM_WORLD) == 0 ? 1 : 0, MPI_INT,
+                                 MPI_STATUS_IGNORE));
+}
+
+void test_seek(const TestFile& path) {
+  const OpenFile file(path, MPI_MODE_RDWR);
+  SUCCEEDS(MPI_File_set_size(file.get(), 101));
+  SUCCEEDS(MPI_File_set_view(file.get(), 1, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  const auto position = [&] {
+    MPI_Offset found = -1;
+    SUCCEEDS(MPI_File_get_position(file.get(), &found));
+    return found;
+  };
+  SUCCEEDS(MPI_File_seek(file.get(), 0, MPI_SEEK_END));
+  CHECK(position() == 25);
+  SUCCEEDS(MPI_File_seek(file.get(), -5, MPI_SEEK_CUR));
+  CHECK(position() == 20);
+  CHECK(class_of(MPI_File_seek(file.get(), -1, MPI_SEEK_SET)) == MPI_ERR_ARG);
+  CHECK(class_of(MPI_File_seek(file.get(), -21, MPI_SEEK_CUR)) == MPI_ERR_ARG);
+  CHECK(class_of(MPI_File_seek(file.get(), 0, MPI_SEEK_SET + MPI_SEEK_CUR + MPI_SEEK_END)) == MPI_ERR_ARG);
+  CHECK(position() == 20);
+  SUCCEEDS(MPI_File_seek_shared(file.get(), -2, MPI_SEEK_END));
+  MPI_Offset shared = -1;
+  SUCCEEDS(MPI_File_get_position_shared(file.get(), &shared));
+  CHECK(shared == 23);
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  CHECK(class_of(MPI_File_seek_shared(file.get(), -1, MPI_SEEK_SET)) == MPI_ERR_ARG);
+}
+
+/// Every value that the ranks write at the shared pointer is in the file once, and is read once.
+void test_shared_pointer(const TestFile& path) {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const int size = size_of(MPI_COMM_WORLD);
+  const OpenFile file(path, MPI_MODE_RDWR);
+  SUCCEEDS(MPI_File_set_size(file.get(), 0));
+  SUCCEEDS(MPI_File_set_view(file.get(), 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  constexpr int kEach = 50;
+  for (int i = 0; i < kEach; ++i) {
+    int value = rank * kEach + i;
+    const FileForm form = i % 2 == 0 ? FileForm::kBlocking : FileForm::kNonblocking;
+    SUCCEEDS(
+        at_shared_pointer(file.get(), true, form, i % 3 == 0, {0, &value, 1, MPI_INT}, MPI_STATUS_IGNORE));
+  }
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  SUCCEEDS(MPI_File_seek_shared(file.get(), 0, MPI_SEEK_SET));
+  std::vector<int> seen(static_cast<std::size_t>(size * kEach));
+  for (int i = 0; i < kEach; ++i) {
+    int value = -1;
+    const FileForm form = i % 2 == 0 ? FileForm::kBlocking : FileForm::kNonblocking;
+    SUCCEEDS(
+        at_shared_pointer(file.get(), false, form, i % 3 == 0, {0, &value, 1, MPI_INT}, MPI_STATUS_IGNORE));
+    if (value >= 0 && value < size * kEach) ++seen[static_cast<std::size_t>(value)];
+  }
+  SUCCEEDS(MPI_Allreduce(MPI_IN_PLACE, seen.data(), size * kEach, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  CHECK(std::ranges::all_of(seen, [](int times) { return times == 1; }));
+}
+
+/// A sequential file has only its shared pointer.
+void test_sequential(const TestFile& path) {
+  const OpenFile file(path, MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL);
+  int value = 7;
+  MPI_Offset offset = 0;
+  CHECK(class_of(MPI_File_write_at(file.get(), 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE)) ==
+        MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(class_of(MPI_File_write(file.get(), &value, 1, MPI_INT, MPI_STATUS_IGNORE)) ==
+        MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(class_of(MPI_File_seek(file.get(), 0, MPI_SEEK_SET)) == MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(class_of(MPI_File_get_position(file.get(), &offset)) == MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(class_of(MPI_File_seek_shared(file.get(), 0, MPI_SEEK_SET)) == MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(class_of(MPI_File_set_view(file.get(), 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL)) ==
+        MPI_ERR_DISP);
+  SUCCEEDS(MPI_File_write_ordered(file.get(), &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+  SUCCEEDS(
+      MPI_File_set_view(file.get(), MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  MPI_Datatype etype = MPI_DATATYPE_NULL;
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;
+  std::array<char, MPI_MAX_DATAREP_STRING> name = {};
+  SUCCEEDS(MPI_File_get_view(file.get(), &offset, &etype, &filetype, name.data()));
+  CHECK(offset == static_cast<MPI_Offset>(sizeof(int)) * size_of(MPI_COMM_WORLD));
+}
+
+/// Only one split collective operation of a file is under way, and the end is that of its beginning.
+void test_split_errors(const TestFile& path) {
+  MPI_File file = MPI_FILE_NULL;
+  SUCCEEDS(MPI_File_open(MPI_COMM_WORLD, path.name().c_str(), MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+  int value = 0;
+  CHECK(class_of(MPI_File_read_all_end(file, &value, MPI_STATUS_IGNORE)) == MPI_ERR_IO);
+  SUCCEEDS(MPI_File_read_all_begin(file, &value, 1, MPI_INT));
+  CHECK(class_of(MPI_File_read_all_begin(file, &value, 1, MPI_INT)) == MPI_ERR_IO);
+  CHECK(class_of(MPI_File_write_all_end(file, &value, MPI_STATUS_IGNORE)) == MPI_ERR_IO);
+  CHECK(class_of(MPI_File_close(&file)) == MPI_ERR_IO);
+  SUCCEEDS(MPI_File_read_all_end(file, &value, MPI_STATUS_IGNORE));
+  SUCCEEDS(MPI_File_close(&file));
+}
+
+/// In atomic mode a read sees all of another rank's write, or nothing.
+void test_atomic_mode(const TestFile& path) {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  constexpr int kInts = 20000;
+  const OpenFile file(path, MPI_MODE_RDWR);
+  int flag = -1;
+  SUCCEEDS(MPI_File_get_atomicity(file.get(), &flag));
+  CHECK(flag == 0);
+  SUCCEEDS(MPI_File_set_atomicity(file.get(), 1));
+  SUCCEEDS(MPI_File_get_atomicity(file.get(), &flag));
+  CHECK(flag == 1);
+  std::vector<int> data(kInts, rank);
+  SUCCEEDS(MPI_File_write_at_all(file.get(), 0, data.data(), kInts, MPI_INT, MPI_STATUS_IGNORE));
+  for (int i = 0; i < 20; ++i) {
+    std::ranges::fill(data, rank);
+    SUCCEEDS(MPI_File_write_at(file.get(), 0, data.data(), kInts, MPI_INT, MPI_STATUS_IGNORE));
+    SUCCEEDS(MPI_File_read_at(file.get(), 0, data.data(), kInts, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK(std::ranges::all_of(data, [&](int one) { return one == data[0]; }));
+  }
+}
+
+int noted = 0;
+MPI_File noted_file = MPI_FILE_NULL;
+void note(MPI_File* file, int* code, ...) {
+  ++noted;
+  noted_file = *file;
+  CHECK(class_of(*code) == MPI_ERR_READ_ONLY);
+}
+
+/// A file has the error handler that MPI_FILE_NULL had when it was opened.
+void test_error_handler(const TestFile& path) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  SUCCEEDS(MPI_File_create_errhandler(note, &handler));
+  SUCCEEDS(MPI_File_set_errhandler(MPI_FILE_NULL, handler));
+  const OpenFile file(path, MPI_MODE_RDONLY);
+  SUCCEEDS(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
+  int value = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  CHECK(class_of(MPI_File_write_at(file.get(), 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE)) ==
+        MPI_ERR_READ_ONLY);
+  CHECK(noted == 1 && noted_file == file.get());
+  CHECK(class_of(MPI_File_iwrite_at(file.get(), 0, &value, 1, MPI_INT, &request)) == MPI_ERR_READ_ONLY);
+  CHECK(noted == 2);
+  SUCCEEDS(MPI_Errhandler_free(&handler));
+}
+
+/// Many operations of one file at a time, waited for in any order.
+void test_requests(const TestFile& path) {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  constexpr int kMany = 40;
+  const OpenFile file(path, MPI_MODE_RDWR);
+  SUCCEEDS(MPI_File_set_view(file.get(), rank * 4096, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  std::array<int, kMany> values = {};
+  std::array<MPI_Request, kMany> requests;
+  std::array<MPI_Status, kMany> statuses;
+  for (int i = 0; i < kMany; ++i) {
+    values[static_cast<std::size_t>(i)] = rank * 1000 + i;
+    SUCCEEDS(MPI_File_iwrite(file.get(), &values[static_cast<std::size_t>(i)], 1, MPI_INT,
+                             &requests[static_cast<std::size_t>(i)]));
+  }
+  SUCCEEDS(MPI_Waitall(kMany, requests.data(), statuses.data()));
+  for (const MPI_Status& status : statuses) CHECK(count_of(status, MPI_INT) == 1);
+  std::array<int, kMany> got = {};
+  for (int i = 0; i < kMany; ++i) {
+    SUCCEEDS(MPI_File_iread_at(file.get(), i, &got[static_cast<std::size_t>(i)], 1, MPI_INT,
+                               &requests[static_cast<std::size_t>(i)]));
+  }
+  for (int left = kMany; left > 0; --left) {
+    int index = -1;
+    MPI_Status status;
+    SUCCEEDS(MPI_Waitany(kMany, requests.data(), &index, &status));
+    CHECK(count_of(status, MPI_INT) == 1);
+    CHECK(got[static_cast<std::size_t>(index)] == rank * 1000 + index);
+  }
+  int value = -1;
+  MPI_Request request = MPI_REQUEST_NULL;
+  SUCCEEDS(MPI_File_iread_at(file.get(), 1, &value, 1, MPI_INT, &request));
+  int flag = 0;
+  while (flag == 0) SUCCEEDS(MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
+  CHECK(value == rank * 1000 + 1);
+  // The file is closed after a freed operation has ended.
+  SUCCEEDS(MPI_File_iwrite_at(file.get(), 2, &value, 1, MPI_INT, &request));
+  SUCCEEDS(MPI_Request_free(&request));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  {
+    const TestFile path("file-objects");
+    test_size_and_group(path);
+    test_append(path);
+    test_hints(path);
+    test_view(path);
+    test_wrong_views(path);
+    test_seek(path);
+    test_shared_pointer(path);
+    test_sequential(path);
+    test_split_errors(path);
+    test_atomic_mode(path);
+    test_error_handler(path);
+    test_requests(path);
+  }
+  const int code = result();
+  MPI_Finalize();
+  return code;
+}
