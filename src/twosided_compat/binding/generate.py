@@ -211,6 +211,17 @@ def read_descriptions(path):
     return {row[0]: (row[1], row[2]) for row in rows if len(row) == 3}
 
 
+def personality(template, name):
+    """The text without the parts between `@if OTHER` and the next `@if` or `@end`, where OTHER is not `name`."""
+    kept, lines = True, []
+    for line in template.splitlines(keepends=True):
+        if match := re.match(r"@(?:if (\w+)|end)$", line):
+            kept = match[1] in (None, name)
+        elif kept:
+            lines.append(line)
+    return "".join(lines)
+
+
 def wrapped(text):
     """A prototype in lines of at most 110 columns."""
     return "\n".join(textwrap.wrap(text, 110, subsequent_indent="    ", break_long_words=False))
@@ -414,7 +425,8 @@ def main():
     source, output, headers = map(pathlib.Path, sys.argv[1:])
     chapters = read_functions(source / "functions.txt")
     constants = read_constants(source / "constants.txt")
-    write(headers / "mpi.h", header((source / "mpi.h.in").read_text(encoding="utf-8"), chapters, constants))
+    template = personality((source / "mpi.h.in").read_text(encoding="utf-8"), "standard")
+    write(headers / "mpi.h", header(template, chapters, constants))
     write(output / "twosided_compat/calls.hpp", calls(chapters))
     write(output / "twosided_compat/numbers.hpp", numbers(constants))
     descriptions = read_descriptions(source / "constants.txt")

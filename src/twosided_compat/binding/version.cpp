@@ -15,6 +15,14 @@
 namespace librma::mpi {
 namespace {
 
+/// The binary interface of this library.
+#ifdef RMA_MPI_OPENMPI
+constexpr char kInterface[] = "the ABI of Open MPI 4.1 and 5.0";
+#else
+constexpr char kInterface[] = "MPI ABI 1.0";
+static_assert(MPI_ABI_VERSION == 1 && MPI_ABI_SUBVERSION == 0);
+#endif
+
 double seconds(const timespec& time) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
@@ -29,8 +37,9 @@ int get_version(int* version, int* subversion) {
 
 int get_library_version(char* version, int* resultlen) {
   if (version == nullptr || resultlen == nullptr) return failure(MPI_ERR_ARG, "version or resultlen is null");
-  const std::string text = fmt::format("librma {}, MPI {}.{}, MPI ABI {}.{}", rma_version(), MPI_VERSION,
-                                       MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+  const std::string text =
+      fmt::format("librma {}, MPI {}.{}, {}", rma_version(), MPI_VERSION, MPI_SUBVERSION, kInterface);
+  static_assert(sizeof kInterface + 100 < MPI_MAX_LIBRARY_VERSION_STRING);
   std::memcpy(version, text.c_str(), text.size() + 1);
   *resultlen = static_cast<int>(text.size());
   return MPI_SUCCESS;

@@ -81,7 +81,7 @@ Communicator::Communicator(std::shared_ptr<const Members> members, int rank, std
 
 Communicator::Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context,
                            MPI_Comm predefined, MPI_Errhandler handler, std::uint64_t session)
-    : ErrorHandlerOwner(Kind::kComm, bits(predefined), handler),
+    : ErrorHandlerOwner(Kind::kComm, predefined_number(predefined), handler),
       members_(std::move(members)),
       peers_(members_.get()),
       rank_(rank),
@@ -179,8 +179,8 @@ void make_predefined_communicators() {
   publish(new Communicator(std::make_shared<const Members>(rma_rank(), 1, 1, size), 0, kSelfContext,
                            MPI_COMM_SELF, handler(MPI_COMM_SELF)),
           "MPI_COMM_SELF");
-  publish_predefined(
-      *new Group(std::make_shared<const Members>(0, 1, 0, size), kNoSession, bits(MPI_GROUP_EMPTY)));
+  publish_predefined(*new Group(std::make_shared<const Members>(0, 1, 0, size), kNoSession,
+                                predefined_number(MPI_GROUP_EMPTY)));
 }
 
 void end_predefined_communicators() {

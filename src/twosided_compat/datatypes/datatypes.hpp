@@ -86,7 +86,7 @@ class Datatype : public Counted<Datatype> {
 /// contiguous.
 [[nodiscard]] inline std::size_t dense_size(MPI_Datatype datatype) {
   const std::uintptr_t place =
-      bits(datatype) - kFirstType;  // wraps for smaller handles, which makes it large
+      predefined_number(datatype) - kFirstType;  // wraps for smaller numbers, which makes it large
   return place < kTypeHandles ? kDenseSizes[place] : 0;
 }
 

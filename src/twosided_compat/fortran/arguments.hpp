@@ -8,6 +8,22 @@
 /// mpi_x_.
 #define RMA_MPI_FORTRAN_WEAK(name) [[gnu::weak, gnu::alias("p" #name)]] decltype(p##name) name
 
+// Open MPI's module mpi_f08 calls procedures of its own names, with the arguments that mpif.h has: a handle of
+// the module has one INTEGER in it, and a buffer's address stands for the buffer. So do the procedures of the
+// module mpi that return a C pointer.
+#ifdef RMA_MPI_OPENMPI
+/// Defines mpi_x_ as RMA_MPI_FORTRAN_WEAK does, and mpi_x_f08_ as another name of it.
+#define RMA_MPI_FORTRAN_NAMES(name) \
+  RMA_MPI_FORTRAN_WEAK(name);       \
+  [[gnu::weak, gnu::alias("p" #name)]] decltype(p##name) name##f08_, p##name##f08_
+/// Defines mpi_x_cptr_ as another name of mpi_x_.
+#define RMA_MPI_FORTRAN_POINTER(name) \
+  [[gnu::weak, gnu::alias("p" #name)]] decltype(p##name) name##cptr_, p##name##cptr_
+#else
+#define RMA_MPI_FORTRAN_NAMES(name) RMA_MPI_FORTRAN_WEAK(name)
+#define RMA_MPI_FORTRAN_POINTER(name) static_assert(true)
+#endif
+
 namespace librma::mpi_fortran {
 
 /// Stores the result of a call. The module mpi lets a program leave ierror out, which makes it null.
@@ -81,7 +97,7 @@ class Peers {
  public:
   explicit Peers(const MPI_Fint* comm);
   /// None are read where the data is in place.
-  MPI_Fint sent(const void* sendbuf) const { return sendbuf == &mpi_abi_in_place_ ? 0 : count_; }
+  MPI_Fint sent(const void* sendbuf) const { return sendbuf == &RMA_MPI_COMMON(in_place) ? 0 : count_; }
   MPI_Fint received() const { return count_; }
 
  private:

@@ -54,7 +54,7 @@ template <class Int, class Create>
 int create_key(Create create, const Predefined<Int>& predefined, FortranCopy<Int>* copy,
                FortranDelete<Int>* remove, MPI_Fint* keyval, Int extra) {
   auto* c_copy = reinterpret_cast<AnyFunction>(copy);
-  if (copy == predefined.null_copy) c_copy = reinterpret_cast<AnyFunction>(MPI_COMM_NULL_COPY_FN);
+  if (copy == predefined.null_copy) c_copy = nullptr;
   if (copy == predefined.duplicate) c_copy = reinterpret_cast<AnyFunction>(MPI_COMM_DUP_FN);
   auto* const c_remove = reinterpret_cast<AnyFunction>(remove == predefined.null_delete ? nullptr : remove);
   constexpr bool kIsInteger = std::is_same_v<Int, MPI_Fint>;
@@ -90,17 +90,17 @@ extern "C" {
     store(ierror,                                                                                         \
           create_key(rma_mpi_fortran_##kind##_create_keyval, predefined, copy, remove, keyval, *extra));  \
   }                                                                                                       \
-  RMA_MPI_FORTRAN_WEAK(mpi_##kind##_create_keyval_);                                                      \
+  RMA_MPI_FORTRAN_NAMES(mpi_##kind##_create_keyval_);                                                     \
   void pmpi_##kind##_set_attr_(const MPI_Fint* object, const MPI_Fint* keyval, const MPI_Aint* value,     \
                                MPI_Fint* ierror) {                                                        \
     store(ierror, rma_mpi_fortran_##kind##_set_attr(handle<Handle>(*object), *keyval, *value));           \
   }                                                                                                       \
-  RMA_MPI_FORTRAN_WEAK(mpi_##kind##_set_attr_);                                                           \
+  RMA_MPI_FORTRAN_NAMES(mpi_##kind##_set_attr_);                                                          \
   void pmpi_##kind##_get_attr_(const MPI_Fint* object, const MPI_Fint* keyval, MPI_Aint* value,           \
                                MPI_Fint* flag, MPI_Fint* ierror) {                                        \
     store(ierror, get_attribute<Handle>(rma_mpi_fortran_##kind##_get_attr, object, keyval, value, flag)); \
   }                                                                                                       \
-  RMA_MPI_FORTRAN_WEAK(mpi_##kind##_get_attr_);
+  RMA_MPI_FORTRAN_NAMES(mpi_##kind##_get_attr_);
 RMA_MPI_ATTRIBUTES(comm, MPI_Comm)
 RMA_MPI_ATTRIBUTES(type, MPI_Datatype)
 RMA_MPI_ATTRIBUTES(win, MPI_Win)
@@ -111,18 +111,18 @@ void pmpi_keyval_create_(FortranCopy<MPI_Fint>* copy, FortranDelete<MPI_Fint>* r
   const Predefined<MPI_Fint> predefined{mpi_null_copy_fn_, mpi_dup_fn_, mpi_null_delete_fn_};
   store(ierror, create_key(rma_mpi_fortran_comm_create_keyval, predefined, copy, remove, keyval, *extra));
 }
-RMA_MPI_FORTRAN_WEAK(mpi_keyval_create_);
+RMA_MPI_FORTRAN_NAMES(mpi_keyval_create_);
 
 void pmpi_attr_put_(const MPI_Fint* comm, const MPI_Fint* keyval, const MPI_Fint* value, MPI_Fint* ierror) {
   store(ierror, rma_mpi_fortran_comm_set_attr(handle<MPI_Comm>(*comm), *keyval, *value));
 }
-RMA_MPI_FORTRAN_WEAK(mpi_attr_put_);
+RMA_MPI_FORTRAN_NAMES(mpi_attr_put_);
 
 void pmpi_attr_get_(const MPI_Fint* comm, const MPI_Fint* keyval, MPI_Fint* value, MPI_Fint* flag,
                     MPI_Fint* ierror) {
   store(ierror, get_attribute<MPI_Comm>(rma_mpi_fortran_comm_get_attr, comm, keyval, value, flag));
 }
-RMA_MPI_FORTRAN_WEAK(mpi_attr_get_);
+RMA_MPI_FORTRAN_NAMES(mpi_attr_get_);
 
 // NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 }  // extern "C"

@@ -88,7 +88,7 @@ void pmpi_op_create_(Operator::Procedure* user_fn, const MPI_Fint* commute, MPI_
           return PMPI_Op_create(function, *commute, HandleOut<MPI_Op>(op));
         }));
 }
-RMA_MPI_FORTRAN_WEAK(mpi_op_create_);
+RMA_MPI_FORTRAN_NAMES(mpi_op_create_);
 
 #define RMA_MPI_CREATE_ERRHANDLER(kind, Kind)                                                        \
   void pmpi_##kind##_create_errhandler_(Kind##Errors::Procedure* fn, MPI_Fint* errhandler,           \
@@ -97,7 +97,7 @@ RMA_MPI_FORTRAN_WEAK(mpi_op_create_);
             return PMPI_##Kind##_create_errhandler(function, HandleOut<MPI_Errhandler>(errhandler)); \
           }));                                                                                       \
   }                                                                                                  \
-  RMA_MPI_FORTRAN_WEAK(mpi_##kind##_create_errhandler_)
+  RMA_MPI_FORTRAN_NAMES(mpi_##kind##_create_errhandler_)
 RMA_MPI_CREATE_ERRHANDLER(comm, Comm);
 RMA_MPI_CREATE_ERRHANDLER(file, File);
 RMA_MPI_CREATE_ERRHANDLER(session, Session);

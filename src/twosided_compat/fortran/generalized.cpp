@@ -105,7 +105,7 @@ void pmpi_grequest_start_(QueryProcedure* query, FreeProcedure* free, CancelProc
   if (code == MPI_SUCCESS) static_cast<void>(state.release());  // free_request() takes it back
   store(ierror, code);
 }
-RMA_MPI_FORTRAN_WEAK(mpi_grequest_start_);
+RMA_MPI_FORTRAN_NAMES(mpi_grequest_start_);
 
 /// MPI_CONVERSION_FN_NULL stands for a constant of C, and is never called.
 void mpi_conversion_fn_null_(void* /*memory*/, MPI_Fint* /*datatype*/, MPI_Fint* /*count*/, void* /*file*/,
@@ -126,7 +126,7 @@ void pmpi_register_datarep_(const char* name, ConversionProcedure* read, Convers
   if (code == MPI_SUCCESS) static_cast<void>(state.release());
   store(ierror, code);
 }
-RMA_MPI_FORTRAN_WEAK(mpi_register_datarep_);
+RMA_MPI_FORTRAN_NAMES(mpi_register_datarep_);
 
 // NOLINTEND(readability-identifier-naming)
 }  // extern "C"

@@ -108,7 +108,11 @@ def entry(name, function, large, f08=""):
         parameters.append("MPI_Fint* ierror")
         result, body = "void", f"store(ierror, {call});"
     parameters += [f"std::size_t {a.name}_length" for a in arguments if a.is_string]
-    return f"{result} p{symbol}({', '.join(parameters)}) {{\n  {body}\n}}\nRMA_MPI_FORTRAN_WEAK({symbol});\n"
+    own = f08 or fortran_f08.returns_pointer(function)
+    names = f"RMA_MPI_FORTRAN_{'WEAK' if own else 'NAMES'}({symbol});\n"
+    if any(a.name == "baseptr" for a in arguments):
+        names += f"RMA_MPI_FORTRAN_POINTER({symbol});\n"
+    return f"{result} p{symbol}({', '.join(parameters)}) {{\n  {body}\n}}\n{names}"
 
 
 def section_entry(name, function, large):

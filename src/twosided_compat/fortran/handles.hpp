@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpi.h"
+#include "twosided_compat/objects/handles.hpp"
 
 namespace librma::mpi_fortran {
 
@@ -34,26 +35,26 @@ RMA_MPI_CONVERSION(MPI_Session, Session);
 RMA_MPI_CONVERSION(MPI_Win, Win);
 #undef RMA_MPI_CONVERSION
 
-/// Handles below this are the ABI's predefined ones: their numbers are their addresses.
-constexpr MPI_Fint kPredefinedEnd = 0x1000;
-
-template <class Handle>
-bool is_predefined(Handle h) {
-  return reinterpret_cast<std::uintptr_t>(h) < static_cast<std::uintptr_t>(kPredefinedEnd);
-}
+using mpi::is_predefined;
+using mpi::kHandlesAreNumbers;
+constexpr auto kPredefinedEnd = static_cast<MPI_Fint>(mpi::kPredefinedEnd);
 
 /// Returns the handle that `number` stands for.
 template <class Handle>
 Handle handle(MPI_Fint number) {
-  if (number >= 0 && number < kPredefinedEnd)
-    return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(number));
+  if constexpr (kHandlesAreNumbers) {
+    if (number >= 0 && number < kPredefinedEnd)
+      return mpi::predefined_handle<Handle>(static_cast<std::uintptr_t>(number));
+  }
   return Conversion<Handle>::from_int(number);
 }
 
 /// Returns the number that stands for `h`.
 template <class Handle>
 MPI_Fint number_of(Handle h) {
-  if (is_predefined(h)) return static_cast<MPI_Fint>(reinterpret_cast<std::uintptr_t>(h));
+  if constexpr (kHandlesAreNumbers) {
+    if (is_predefined(h)) return static_cast<MPI_Fint>(mpi::predefined_number(h));
+  }
   return Conversion<Handle>::to_int(h);
 }
 

@@ -5,16 +5,16 @@
 extern "C" {
 // NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them
 
-alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint mpi_abi_bottom_;
-alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint mpi_abi_in_place_;
-alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint mpi_abi_buffer_automatic_;
-alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint mpi_abi_status_ignore_[MPI_F_STATUS_SIZE];
-alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint mpi_abi_statuses_ignore_[MPI_F_STATUS_SIZE];
-alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint mpi_abi_errcodes_ignore_;
-alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint mpi_abi_unweighted_;
-alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint mpi_abi_weights_empty_;
-alignas(librma::mpi_fortran::kCommonAlignment) char mpi_abi_argv_null_;
-alignas(librma::mpi_fortran::kCommonAlignment) char mpi_abi_argvs_null_;
+alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint RMA_MPI_COMMON(bottom);
+alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint RMA_MPI_COMMON(in_place);
+alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint RMA_MPI_COMMON(buffer_automatic);
+alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint RMA_MPI_COMMON(status_ignore)[MPI_F_STATUS_SIZE];
+alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint RMA_MPI_COMMON(statuses_ignore)[MPI_F_STATUS_SIZE];
+alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint RMA_MPI_COMMON(errcodes_ignore);
+alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint RMA_MPI_COMMON(unweighted);
+alignas(librma::mpi_fortran::kCommonAlignment) MPI_Fint RMA_MPI_COMMON(weights_empty);
+alignas(librma::mpi_fortran::kCommonAlignment) char RMA_MPI_COMMON(argv_null);
+alignas(librma::mpi_fortran::kCommonAlignment) char RMA_MPI_COMMON(argvs_null);
 
 /// MPI_F_sync_reg: the compiler must take `buf` for changed by this call.
 void pmpi_f_sync_reg_(void* /*buf*/) {}

@@ -39,20 +39,20 @@ extern "C" {
 void pmpi_comm_spawn_(const char* command, const char* argv, const MPI_Fint* maxprocs, const MPI_Fint* info,
                       const MPI_Fint* root, const MPI_Fint* comm, MPI_Fint* intercomm, MPI_Fint* codes,
                       MPI_Fint* ierror, std::size_t command_length, std::size_t argv_length) {
-  const bool has_arguments = argv != &mpi_abi_argv_null_;
+  const bool has_arguments = argv != &RMA_MPI_COMMON(argv_null);
   CommandLine line(argv, has_arguments ? argv_length : 0, 1);
   store(ierror, PMPI_Comm_spawn(Text(command, command_length), has_arguments ? line.data() : MPI_ARGV_NULL,
                                 *maxprocs, handle<MPI_Info>(*info), *root, handle<MPI_Comm>(*comm),
                                 HandleOut<MPI_Comm>(intercomm), c_errcodes(codes)));
 }
-RMA_MPI_FORTRAN_WEAK(mpi_comm_spawn_);
+RMA_MPI_FORTRAN_NAMES(mpi_comm_spawn_);
 
 void pmpi_comm_spawn_multiple_(const MPI_Fint* count, const char* commands, const char* argvs,
                                const MPI_Fint* maxprocs, const MPI_Fint* infos, const MPI_Fint* root,
                                const MPI_Fint* comm, MPI_Fint* intercomm, MPI_Fint* codes, MPI_Fint* ierror,
                                std::size_t command_length, std::size_t argv_length) {
   const auto size = static_cast<std::size_t>(*count > 0 ? *count : 0);
-  const bool has_arguments = argvs != &mpi_abi_argvs_null_;
+  const bool has_arguments = argvs != &RMA_MPI_COMMON(argvs_null);
   std::vector<std::string> names;
   std::vector<CommandLine> lines;
   for (std::size_t i = 0; i < size; ++i) {
@@ -70,7 +70,7 @@ void pmpi_comm_spawn_multiple_(const MPI_Fint* count, const char* commands, cons
                                  maxprocs, HandlesIn<MPI_Info>(infos, *count), *root, handle<MPI_Comm>(*comm),
                                  HandleOut<MPI_Comm>(intercomm), c_errcodes(codes)));
 }
-RMA_MPI_FORTRAN_WEAK(mpi_comm_spawn_multiple_);
+RMA_MPI_FORTRAN_NAMES(mpi_comm_spawn_multiple_);
 
 // NOLINTEND(readability-identifier-naming)
 }  // extern "C"

@@ -1,14 +1,17 @@
 #pragma once
 
 #include <cstring>
+#include <type_traits>
 
 #include "mpi.h"
 
 namespace librma::mpi {
 
-/// The words of MPI_Status::MPI_internal: two for the number of received bytes, one for cancellation.
-inline constexpr int kBytesWord = 0;
-inline constexpr int kCancelledWord = 2;
+/// The words of MPI_Status::MPI_internal: two for the number of received bytes, one for cancellation. Open MPI's
+/// status has three words, and cancellation comes first.
+inline constexpr bool kThreeWords = std::extent_v<decltype(MPI_Status::MPI_internal)> == 3;
+inline constexpr int kBytesWord = kThreeWords ? 1 : 0;
+inline constexpr int kCancelledWord = kThreeWords ? 0 : 2;
 
 /// Returns the number of bytes that a status reports.
 [[nodiscard]] inline MPI_Count bytes_of(const MPI_Status& status) {

@@ -123,7 +123,7 @@ using TypeAttributes = AttributesOf<MPI_Datatype>;
 template <class Handle>
 [[nodiscard]] int create_key(typename AttributeFunctions<Handle>::Copy* copy,
                              typename AttributeFunctions<Handle>::Delete* remove, int* keyval, void* extra);
-/// Makes a key from Fortran procedures. As in C, a null pointer stands for MPI_X_NULL_COPY_FN and
+/// Makes a key from Fortran procedures. A null pointer stands for MPI_X_NULL_COPY_FN and
 /// MPI_X_NULL_DELETE_FN, and MPI_COMM_DUP_FN for MPI_X_DUP_FN.
 template <class Handle>
 [[nodiscard]] int create_key(AnyFunction copy, AnyFunction remove, int* keyval, MPI_Aint extra,

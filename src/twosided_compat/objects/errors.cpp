@@ -157,9 +157,9 @@ namespace {
 /// The owners are never destroyed, because the program's own destructors may still make calls.
 std::array<ErrorHandlerOwner*, 3>& predefined_owners() {
   static auto* const kOwners = new std::array<ErrorHandlerOwner*, 3>{
-      new ErrorHandlerOwner(Kind::kComm, bits(MPI_COMM_WORLD), MPI_ERRORS_ARE_FATAL),
-      new ErrorHandlerOwner(Kind::kComm, bits(MPI_COMM_SELF), MPI_ERRORS_ARE_FATAL),
-      new ErrorHandlerOwner(Kind::kFile, bits(MPI_FILE_NULL), MPI_ERRORS_RETURN)};
+      new ErrorHandlerOwner(Kind::kComm, predefined_number(MPI_COMM_WORLD), MPI_ERRORS_ARE_FATAL),
+      new ErrorHandlerOwner(Kind::kComm, predefined_number(MPI_COMM_SELF), MPI_ERRORS_ARE_FATAL),
+      new ErrorHandlerOwner(Kind::kFile, predefined_number(MPI_FILE_NULL), MPI_ERRORS_RETURN)};
   return *kOwners;
 }
 

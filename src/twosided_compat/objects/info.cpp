@@ -93,7 +93,7 @@ Info* find_info(MPI_Info info) {
   if (info != MPI_INFO_ENV) return find<Info>(info);
   // Never destroyed, because programs may ask at their very end.
   static Info* const kEnvironment = [] {
-    auto* const made = new Info(bits(MPI_INFO_ENV));
+    auto* const made = new Info(predefined_number(MPI_INFO_ENV));
     describe_process(*made);
     return made;
   }();

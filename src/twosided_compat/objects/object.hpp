@@ -5,57 +5,15 @@
 #include <cstdint>
 
 #include "mpi.h"
+#include "twosided_compat/objects/handles.hpp"
 
 namespace librma::mpi {
 
-/// The kinds of objects that a program has handles of.
-enum class Kind : std::uint32_t {
-  kComm = 0x4d504901,  // "MPI" and a number, so that foreign memory is rarely taken for an object
-  kGroup,
-  kWin,
-  kFile,
-  kSession,
-  kMessage,
-  kInfo,
-  kErrhandler,
-  kRequest,
-  kOp,
-  kDatatype,
-};
-
-/// Returns the kind of the objects behind a type of handle.
-[[nodiscard]] constexpr Kind kind_of(MPI_Comm /*handle*/) { return Kind::kComm; }
-[[nodiscard]] constexpr Kind kind_of(MPI_Group /*handle*/) { return Kind::kGroup; }
-[[nodiscard]] constexpr Kind kind_of(MPI_Win /*handle*/) { return Kind::kWin; }
-[[nodiscard]] constexpr Kind kind_of(MPI_File /*handle*/) { return Kind::kFile; }
-[[nodiscard]] constexpr Kind kind_of(MPI_Session /*handle*/) { return Kind::kSession; }
-[[nodiscard]] constexpr Kind kind_of(MPI_Message /*handle*/) { return Kind::kMessage; }
-[[nodiscard]] constexpr Kind kind_of(MPI_Info /*handle*/) { return Kind::kInfo; }
-[[nodiscard]] constexpr Kind kind_of(MPI_Errhandler /*handle*/) { return Kind::kErrhandler; }
-[[nodiscard]] constexpr Kind kind_of(MPI_Request /*handle*/) { return Kind::kRequest; }
-[[nodiscard]] constexpr Kind kind_of(MPI_Op /*handle*/) { return Kind::kOp; }
-[[nodiscard]] constexpr Kind kind_of(MPI_Datatype /*handle*/) { return Kind::kDatatype; }
-
-/// Handles below this number are predefined. The zero page ends there, so no object has such an address.
-inline constexpr std::uintptr_t kPredefinedEnd = 0x1000;
-/// The ABI's own predefined handles are below this number.
-inline constexpr std::uintptr_t kPredefinedSize = 0x400;
-
-/// Returns the bits of a handle.
-template <class Handle>
-[[nodiscard]] std::uintptr_t bits(Handle handle) {
-  return reinterpret_cast<std::uintptr_t>(handle);
-}
-template <class Handle>
-[[nodiscard]] bool is_predefined(Handle handle) {
-  return bits(handle) < kPredefinedEnd;
-}
-
-/// The base of every object that a program has a handle of. The handle is the object's address, or the
-/// ABI's number of a predefined object.
+/// The base of every object that a program has a handle of. The handle is the object's address, or that of a
+/// predefined object (handles.hpp).
 class Object {
  public:
-  /// Makes an object of the program, or the predefined one whose handle is `predefined`.
+  /// Makes an object of the program, or the predefined one whose number is `predefined`.
   explicit Object(Kind kind, std::uintptr_t predefined = 0)
       : kind_(kind), number_(static_cast<int>(predefined)) {}
   ~Object() {
@@ -75,7 +33,8 @@ class Object {
   /// Returns the object's handle. `Handle` is the type of handle for the object's kind.
   template <class Handle>
   [[nodiscard]] Handle handle() const {
-    return reinterpret_cast<Handle>(is_predefined() ? static_cast<std::uintptr_t>(number()) : bits(this));
+    if (is_predefined()) return predefined_handle<Handle>(static_cast<std::uintptr_t>(number()));
+    return reinterpret_cast<Handle>(bits(this));
   }
 
   /// Returns the number that stands for the object in Fortran, and draws one at the first call. The number is
@@ -109,7 +68,7 @@ class Counted : public Object {
   std::atomic<int> references_ = 1;
 };
 
-/// The predefined objects that exist, by their handle.
+/// The predefined objects that exist, by their number.
 inline constinit std::array<std::atomic<Object*>, kPredefinedSize> predefined_objects = {};
 
 /// Makes `object` the one behind its predefined handle, until it is withdrawn.
@@ -122,10 +81,10 @@ void withdraw_predefined(Object& object);
 template <class T, class Handle>
 [[nodiscard]] T* find(Handle handle) {
   Object* object = nullptr;
-  if (is_predefined(handle)) {
-    if (bits(handle) >= kPredefinedSize) return nullptr;
-    object =
-        predefined_objects[bits(handle)].load(std::memory_order_acquire);  // pairs with publish_predefined()
+  const std::uintptr_t number = predefined_number(handle);
+  if (number < kPredefinedEnd) {
+    if (number >= kPredefinedSize) return nullptr;
+    object = predefined_objects[number].load(std::memory_order_acquire);  // pairs with publish_predefined()
   } else {
     object = reinterpret_cast<Object*>(handle);
   }

@@ -60,7 +60,7 @@ constexpr auto kByHandle = [] {
 }();
 
 const PredefinedOperator* find_predefined(MPI_Op op) {
-  const std::uintptr_t distance = bits(op) - number::kSum;
+  const std::uintptr_t distance = predefined_number(op) - number::kSum;
   return distance < kByHandle.size() && kByHandle[distance].name != nullptr ? &kByHandle[distance] : nullptr;
 }
 
@@ -84,7 +84,11 @@ void Operator::call(const void* in, void* inout, MPI_Count count, MPI_Datatype d
   constexpr MPI_Count kMost = std::numeric_limits<int>::max();
   for (MPI_Count done = 0; done < count; done += kMost) {
     int piece = static_cast<int>(std::min(count - done, kMost));
-    function_(from + done * extent, to + done * extent, &piece, &datatype);
+    if (context_ != nullptr) [[unlikely]] {
+      with_context_(from + done * extent, to + done * extent, &piece, &datatype, context_);
+    } else {
+      function_(from + done * extent, to + done * extent, &piece, &datatype);
+    }
   }
 }
 
@@ -113,7 +117,7 @@ int Reduction::find(MPI_Op op, MPI_Datatype datatype, Reduction& reduction) {
   reduction.loop_ = type->predefined() != nullptr ? loop_of(*found, *type->predefined()) : nullptr;
   if (reduction.loop_ != nullptr) return MPI_SUCCESS;
   const std::string name = type->name();
-  return failure(MPI_ERR_OP, fmt::format("the operator 0x{:x} is not defined for {}", bits(op),
+  return failure(MPI_ERR_OP, fmt::format("the operator 0x{:x} is not defined for {}", predefined_number(op),
                                          name.empty() ? "a derived datatype" : name.c_str()));
 }
 

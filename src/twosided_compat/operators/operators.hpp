@@ -21,12 +21,23 @@ class Operator : public Counted<Operator> {
       : Counted(Kind::kOp), large_(function), commutes_(commutes) {}
 
   [[nodiscard]] bool commutes() const { return commutes_; }
+  /// Makes the operator's function one that gets `context` as a fifth argument: that of an operator of Open
+  /// MPI's C++ bindings.
+  void set_context(void (*context)()) {
+    context_ = context;
+    with_context_ = reinterpret_cast<FunctionWithContext*>(reinterpret_cast<void (*)()>(function_));
+  }
   /// Calls the program's function for `count` elements, several times if its int cannot say so many.
   void call(const void* in, void* inout, MPI_Count count, MPI_Datatype datatype, MPI_Count extent) const;
 
  private:
+  using FunctionWithContext = void(void* in, void* inout, int* length, MPI_Datatype* datatype,
+                                   void (*context)());
+
   MPI_User_function* function_ = nullptr;
   MPI_User_function_c* large_ = nullptr;
+  FunctionWithContext* with_context_ = nullptr;
+  void (*context_)() = nullptr;
   bool commutes_;
 };
 

@@ -57,7 +57,7 @@ int accumulate_with(const Argument& origin, const Argument* result, int rank, MP
   // Nothing is combined, so every operation fits. mpi4py sums 0 bytes.
   if (count == 0 && origin.count == 0 && (result == nullptr || result->count == 0)) return MPI_SUCCESS;
   Accumulation accumulation;
-  accumulation.op = bits(op);
+  accumulation.op = predefined_number(op);
   accumulation.fetches = result != nullptr;
   accumulation.element = element_of(*target_type);
   if (accumulation.element == nullptr)

@@ -232,7 +232,8 @@ int find_accumulate_kernel(MPI_Op op, const PredefinedType& type, kernels::Loop&
   if (op == MPI_REPLACE || op == MPI_NO_OP) return MPI_SUCCESS;
   kernel = find_loop(op, type);
   if (kernel != nullptr) return MPI_SUCCESS;
-  return failure(MPI_ERR_OP, fmt::format("the operator 0x{:x} is not defined for {}", bits(op), type.name));
+  return failure(MPI_ERR_OP,
+                 fmt::format("the operator 0x{:x} is not defined for {}", predefined_number(op), type.name));
 }
 
 int run(Window& win, const Accumulation& accumulation) {

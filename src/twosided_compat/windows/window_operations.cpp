@@ -70,7 +70,7 @@ int fetch_and_op_any(const void* origin, void* result, MPI_Datatype datatype, in
   RMA_TRY_ASSIGN(win, find_window(handle));
   RMA_TRY_ASSIGN(type, find_element(datatype));
   Accumulation accumulation;
-  accumulation.op = bits(op);
+  accumulation.op = predefined_number(op);
   accumulation.element = type;
   accumulation.fetches = true;
   RMA_TRY(find_accumulate_kernel(op, *type->predefined(), accumulation.kernel));

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "mpi.h"
+
+// Handles: what kind of object each type of handle means, and how a handle means a predefined object. The
+// second is all that tells the personalities of this library apart, beside the constants of mpi.h: the one
+// with the standard's binary interface, and the one with Open MPI's, which defines RMA_MPI_OPENMPI.
+
+namespace librma::mpi {
+
+/// The kinds of objects that a program has handles of.
+enum class Kind : std::uint32_t {
+  kPredefined = 0x4d504900,  // "MPI" and a number, so that foreign memory is rarely taken for an object
+  kComm,
+  kGroup,
+  kWin,
+  kFile,
+  kSession,
+  kMessage,
+  kInfo,
+  kErrhandler,
+  kRequest,
+  kOp,
+  kDatatype,
+};
+
+/// Returns the kind of the objects behind a type of handle.
+[[nodiscard]] constexpr Kind kind_of(MPI_Comm /*handle*/) { return Kind::kComm; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Group /*handle*/) { return Kind::kGroup; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Win /*handle*/) { return Kind::kWin; }
+[[nodiscard]] constexpr Kind kind_of(MPI_File /*handle*/) { return Kind::kFile; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Session /*handle*/) { return Kind::kSession; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Message /*handle*/) { return Kind::kMessage; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Info /*handle*/) { return Kind::kInfo; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Errhandler /*handle*/) { return Kind::kErrhandler; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Request /*handle*/) { return Kind::kRequest; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Op /*handle*/) { return Kind::kOp; }
+[[nodiscard]] constexpr Kind kind_of(MPI_Datatype /*handle*/) { return Kind::kDatatype; }
+
+/// The numbers of predefined objects are below this one. The zero page ends there, so no object has such an
+/// address.
+inline constexpr std::uintptr_t kPredefinedEnd = 0x1000;
+/// The numbers that constants.txt gives to predefined objects are below this one.
+inline constexpr std::uintptr_t kPredefinedSize = 0x400;
+
+/// Returns the bits of a handle.
+template <class Handle>
+[[nodiscard]] std::uintptr_t bits(Handle handle) {
+  return reinterpret_cast<std::uintptr_t>(handle);
+}
+
+#ifdef RMA_MPI_OPENMPI
+
+/// Where the handle of a predefined object is the address of a data symbol. A program that is not compiled as
+/// a shared library has the symbol's memory in its own data, and a copy of the library's value in it.
+inline constexpr bool kHandlesAreNumbers = false;
+
+/// The first words of the memory behind every handle: those of Object, and of the data symbols.
+struct HandleWords {
+  Kind kind;
+  int number;
+};
+
+/// The data symbols of the predefined objects, by number; null for a number that has none.
+extern const std::array<void*, kPredefinedSize> predefined_symbols;
+
+/// Returns the number of a predefined object by its handle. Returns a number of kPredefinedEnd or more for
+/// the handle of an object that the program has made, and 0 for a null pointer, which is no handle.
+template <class Handle>
+[[nodiscard]] std::uintptr_t predefined_number(Handle handle) {
+  if (bits(handle) < kPredefinedEnd) return 0;
+  const auto* const words = reinterpret_cast<const HandleWords*>(handle);
+  return words->kind == Kind::kPredefined ? static_cast<std::uintptr_t>(words->number) : bits(handle);
+}
+
+/// Returns the handle of the predefined object with this number.
+template <class Handle>
+[[nodiscard]] Handle predefined_handle(std::uintptr_t number) {
+  return number < kPredefinedSize ? static_cast<Handle>(predefined_symbols[number]) : nullptr;
+}
+
+/// Returns the INTEGER that stands for a predefined object in Fortran.
+[[nodiscard]] int fortran_number(std::uintptr_t number);
+/// Returns the number of the predefined object of this kind that the INTEGER stands for, or 0.
+[[nodiscard]] std::uintptr_t number_in_fortran(Kind kind, int fortran);
+
+#else
+
+/// Where the handle of a predefined object is its number.
+inline constexpr bool kHandlesAreNumbers = true;
+
+/// Returns the number of a predefined object by its handle, and a number of kPredefinedEnd or more for the
+/// handle of an object that the program has made.
+template <class Handle>
+[[nodiscard]] std::uintptr_t predefined_number(Handle handle) {
+  return bits(handle);
+}
+
+/// Returns the handle of the predefined object with this number.
+template <class Handle>
+[[nodiscard]] Handle predefined_handle(std::uintptr_t number) {
+  return reinterpret_cast<Handle>(number);
+}
+
+/// Returns the INTEGER that stands for a predefined object in Fortran.
+[[nodiscard]] inline int fortran_number(std::uintptr_t number) { return static_cast<int>(number); }
+/// Returns the number of the predefined object that the INTEGER stands for.
+[[nodiscard]] inline std::uintptr_t number_in_fortran(Kind /*kind*/, int fortran) {
+  return static_cast<std::uintptr_t>(fortran);
+}
+
+#endif
+
+template <class Handle>
+[[nodiscard]] bool is_predefined(Handle handle) {
+  return predefined_number(handle) < kPredefinedEnd;
+}
+
+}  // namespace librma::mpi
