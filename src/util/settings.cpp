@@ -57,9 +57,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// Variables that the compilers of MPI programs read (tools/compiler.sh.in). They are in the environment of
-/// programs, too, when a user has exported them.
-constexpr std::array<std::string_view, 3> kOfCompilers{"RMA_CC", "RMA_CXX", "RMA_FC"};
+/// Variables that the compilers of MPI programs read (tools/compiler.sh.in), and rmarun
+/// (rmarun/personality.hpp). They are in the environment of programs, too.
+constexpr std::array<std::string_view, 4> kOfTools{"RMA_CC", "RMA_CXX", "RMA_FC", "RMA_MPI"};
 
 std::string_view nearest_setting(std::string_view name) {
   const auto table = setting_table();
@@ -189,7 +189,7 @@ Result<Settings> read_settings(std::span<const std::string_view> environment) {
     const std::size_t equals = entry.find('=');
     const std::string_view name = entry.substr(0, equals);
     if (equals == std::string_view::npos || !name.starts_with("RMA_")) continue;
-    if (std::ranges::find(kOfCompilers, name) != kOfCompilers.end()) continue;
+    if (std::ranges::find(kOfTools, name) != kOfTools.end()) continue;
     const auto info =
         std::find_if(table.begin(), table.end(), [name](const auto& row) { return row.name == name; });
     if (const RenamedSetting* const renamed = find_renamed(entry, name); renamed != nullptr) {

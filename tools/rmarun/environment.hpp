@@ -19,6 +19,11 @@ class Environment {
     const auto found = variables_.find(name);
     return found == variables_.end() ? std::string() : found->second;
   }
+  /// Sets `name`, which is a list with colons, to `first` and what it holds already.
+  void prepend(const std::string& name, const std::string& first) {
+    const std::string others = get(name);
+    set(name, others.empty() ? first : first + ":" + others);
+  }
   /// Sets the variable of `assignment`, which has the form NAME=VALUE.
   void set(const std::string& assignment);
 

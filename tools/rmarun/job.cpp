@@ -18,6 +18,7 @@
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/forwarder.hpp"
 #include "rmarun/passing.hpp"
+#include "rmarun/personality.hpp"
 #include "rmarun/pmix_server.hpp"
 #include "rmarun/preparation.hpp"
 #include "rmarun/process_heap.hpp"
@@ -85,6 +86,10 @@ class Job {
       for (const std::string& assignment : prepared.value().environments[at]) environment.set(assignment);
       if (const std::string waits = waits_.assignment(); !waits.empty()) environment.set(waits);
       for (const auto& [name, value] : program.environment) environment.set(name, value);
+      const RankPlace place{static_cast<int>(at), options_.ranks(), static_cast<int>(at), options_.ranks()};
+      if (const librma::Status status = provide_mpi(environment, program, place); !status.ok()) {
+        return fail(kExitFailure, status.text());
+      }
       if (const librma::Status status = preload_process_heap(environment); !status.ok()) {
         return fail(kExitFailure, status.text());
       }

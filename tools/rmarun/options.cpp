@@ -13,6 +13,7 @@
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/hosts/allocation.hpp"
 #include "rmarun/hosts/host_list.hpp"
+#include "rmarun/personality.hpp"
 #include "rmarun/spelling.hpp"
 #include "rmarun/version.hpp"
 
@@ -97,6 +98,7 @@ struct Parsed {
   std::optional<int> per_host;
   std::string hosts;
   std::string host_file;
+  std::string mpi;
   bool oversubscribe = false;
   std::vector<std::string> environment;
   std::vector<std::string> global_environment;
@@ -195,6 +197,11 @@ void add_options(CLI::App& app, Parsed& parsed, Options& options) {
                   "Sets an environment variable for the ranks of this program; may be repeated");
   add_assignments("--genv", parsed.global_environment,
                   "Sets an environment variable for the ranks of all programs; may be repeated");
+  app.add_option("--mpi", parsed.mpi,
+                 "The MPI of the program: openmpi, if it was linked with Open MPI's libmpi.so.40; auto looks "
+                 "whether it was; own is what the dynamic linker finds")
+      ->type_name("openmpi|auto|own")
+      ->check(CLI::IsMember({"openmpi", "auto", "own"}).description(""));
   app.add_option(
          "--bind", options.bind,
          "core: binds rank i to the i-th core, starting over after the last; none: leaves it to the system")
@@ -250,6 +257,7 @@ std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
       return usage_error(line.sections.size() == 1 ? "no program to run"
                                                    : "no program before or behind a ':'");
     parsed.program.environment = pairs(parsed.environment);
+    if (!parsed.mpi.empty()) parsed.program.environment.emplace_back(kMpiSetting, parsed.mpi);
     const auto global = pairs(parsed.global_environment);
     global_environment.insert(global_environment.end(), global.begin(), global.end());
     options.programs.push_back(std::move(parsed.program));

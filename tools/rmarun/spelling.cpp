@@ -40,6 +40,7 @@ constexpr Spelling kSpellings[] = {
     {"wdir wd", 1, "--wdir", nullptr},
     {"genv", 1, "--genv", nullptr},  // and -env: see assignment()
     {"bind", 1, "--bind", nullptr},
+    {"mpi", 1, "--mpi", nullptr},
     {"bind-to-core", 0, "--bind=core", nullptr},
     {"bind-to-none", 0, "--bind=none", nullptr},
     {"label l tag-output prepend-rank", 0, "--label", nullptr},

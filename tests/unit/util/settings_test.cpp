@@ -276,10 +276,10 @@ TEST(Settings, AreReadFromThisProcessesEnvironment) {
   EXPECT_EQ(settings.value().spins, 31U);
 }
 
-TEST(Settings, VariablesOfTheCompilersAreNone) {
-  const auto compilers = read({"RMA_CC=gcc", "RMA_CXX=g++", "RMA_FC=gfortran"});
-  ASSERT_TRUE(compilers.ok());
-  EXPECT_EQ(compilers.value().unknown, "");
+TEST(Settings, VariablesOfTheToolsAreNone) {
+  const auto tools = read({"RMA_CC=gcc", "RMA_CXX=g++", "RMA_FC=gfortran", "RMA_MPI=openmpi"});
+  ASSERT_TRUE(tools.ok());
+  EXPECT_EQ(tools.value().unknown, "");
   const auto another = read({"RMA_CC1=gcc"});
   ASSERT_TRUE(another.ok());
   EXPECT_THAT(another.value().unknown, HasSubstr("RMA_CC1"));

@@ -14,6 +14,7 @@
 
 #include "rmarun/binding.hpp"
 #include "rmarun/environment.hpp"
+#include "rmarun/personality.hpp"
 #include "rmarun/process_heap.hpp"
 #include "rmarun/processes.hpp"
 #include "rmarun/version.hpp"
@@ -74,6 +75,14 @@ Obstacle obstacle_of(const Spawned& spawned, const Description& description, con
           fmt::format("cannot run '{}': {}{}", program.command.front(), std::strerror(spawned.error), hint)};
 }
 
+RankPlace place_of(const Description& description, int rank) {
+  const auto& hosts = description.hosts;
+  RankPlace place{rank, static_cast<int>(hosts.size()), static_cast<int>(local_rank(description, rank)), 1};
+  const auto self = static_cast<std::size_t>(rank);
+  if (self < hosts.size()) place.local_ranks = static_cast<int>(std::ranges::count(hosts, hosts[self]));
+  return place;
+}
+
 }  // namespace
 
 std::size_t local_rank(const Description& description, int rank) {
@@ -102,6 +111,8 @@ std::variant<StartedRank, Obstacle> start_described_rank(const Description& desc
   Environment environment = environment_for(description, *program, directory);
   waits.make_for(static_cast<std::size_t>(rank), description.hosts.size(), environment.get("PMIX_NAMESPACE"));
   environment.set(waits.assignment());
+  if (const auto status = provide_mpi(environment, *program, place_of(description, rank)); !status.ok())
+    return Obstacle{kExitFailure, std::string(status.text())};
   if (const auto status = preload_process_heap(environment); !status.ok())
     return Obstacle{kExitFailure, std::string(status.text())};
   std::vector<cpu_set_t> cores;

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "rmarun/environment.hpp"
+#include "rmarun/options.hpp"
+#include "util/status.hpp"
+
+namespace rmarun {
+
+/// The values of RMA_MPI and of --mpi, which sets it for the ranks.
+inline constexpr const char* kMpiSetting = "RMA_MPI";
+
+/// A rank's place in its job.
+struct RankPlace {
+  int rank = 0;
+  int ranks = 1;
+  int local_rank = 0;  ///< among the ranks of its host
+  int local_ranks = 1;
+};
+
+/// Gives a rank the MPI that its program was linked with. RMA_MPI in `environment` says which that is:
+///  - openmpi: librma's libmpi.so.40, which stands in for Open MPI's. Its folder comes first in
+///    LD_LIBRARY_PATH, and the variables OMPI_COMM_WORLD_RANK and the like are set.
+///  - auto, or nothing: the same if the program needs libmpi.so.40 (needs_library), and the folder is there.
+///  - own: the one that the dynamic linker finds.
+/// @return RMA_ERR_SETTING for another value, and if librma's libmpi.so.40 is asked for and not there.
+[[nodiscard]] librma::Status provide_mpi(Environment& environment, const Program& program,
+                                         const RankPlace& place);
+
+}  // namespace rmarun
