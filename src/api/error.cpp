@@ -61,6 +61,10 @@ static_assert(RMA_ERR_CANCELED + 1 == kNames.size());
 
 rma_status_t fail(std::string_view call, const Status& failure) noexcept {
   keep(call, failure.text());
+  Runtime* const runtime = current_runtime.load(std::memory_order_acquire);  // pairs with rma_init's store
+  if (failure.code() == RMA_ERR_PEER_LOST && runtime != nullptr) {
+    runtime->reported_loss.store(true, std::memory_order_relaxed);
+  }
   return failure.code();
 }
 

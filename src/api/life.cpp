@@ -62,12 +62,23 @@ Status check_bootstrap(const rma_bootstrap_t* bootstrap) {
           text("the bootstrap has rank {} in a job of {} processes", bootstrap->rank, bootstrap->size)};
 }
 
-/// Ends the runtime. All ranks arrive before any of them releases memory. The runtime is gone afterwards,
-/// even after a failure.
+/// Returns whether a rank of another host is known to be lost. It may have ended, and then a meeting of all
+/// ranks would never end. If it lives, it has lost this rank too, or will, and does not wait for it. (Of the
+/// ranks of this host, Teams::stop() knows which have ended.)
+bool lost_a_host(const Runtime& runtime, const Status& fenced) {
+  return runtime.job->has_network() &&
+         (fenced.code() == RMA_ERR_PEER_LOST || runtime.reported_loss.load(std::memory_order_relaxed));
+}
+
+/// Ends the runtime. All ranks arrive before any of them releases memory, unless one is lost. The runtime is
+/// gone afterwards, even after a failure.
 Status stop(Runtime& runtime) {
   Status status = unless_exhausted([&] { return fence_all_contexts(runtime); });
   runtime.messages->finish();
-  const auto meet = [&] {
+  const auto meet = [&]() -> Status {
+    if (lost_a_host(runtime, status)) {
+      return {RMA_ERR_PEER_LOST, "a rank was lost, so this one has not waited for the others"};
+    }
     // Ranks take in each other's last messages until all have sent theirs.
     std::optional<FinishingThread> taking_in;
     if (runtime.job->size() > 1) taking_in.emplace(*runtime.messages);

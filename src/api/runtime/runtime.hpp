@@ -64,7 +64,8 @@ struct Runtime {
   ContextRegistry contexts;
   std::unique_ptr<Trace> trace;  ///< null unless the settings ask for a trace
   std::array<std::uint64_t, kCounters> counts_before = {};
-  std::optional<JobPlaces> places;  ///< names what threads wait for
+  std::optional<JobPlaces> places;          ///< names what threads wait for
+  std::atomic<bool> reported_loss = false;  ///< a call has returned RMA_ERR_PEER_LOST
 
   /// Joins the job of the launcher, or that of `given` if it is not null. Collective.
   [[nodiscard]] static Result<std::unique_ptr<Runtime>> open(int incarnation,
