@@ -29,12 +29,13 @@ MessageHeader Link::next(std::uint16_t kind, std::size_t bytes) const {
           .bytes = static_cast<std::uint32_t>(bytes),
           .kind = kind,
           .credits = static_cast<std::uint16_t>(std::min(owed_, kMost)),
-          .wants_more = static_cast<std::uint16_t>(waiting.empty() ? 0 : 1),
+          .wants_more = static_cast<std::uint16_t>(waiting.empty() && !starved ? 0 : 1),
           .ring_credits = static_cast<std::uint16_t>(std::min(ring_owed_, kMost))};
 }
 
 void Link::sent(const MessageHeader& header, MessagePath path) {
   ++next_;
+  starved = false;
   if (path == MessagePath::queue) --credits_;
   owed_ -= header.credits;
   ring_owed_ -= header.ring_credits;

@@ -77,6 +77,7 @@ class Link {
   std::deque<Waiting> waiting;
   bool listed = false;  ///< the channel's list of links with something to send contains this one
   bool failed = false;
+  bool starved = false;  ///< a message was refused for lack of credits since the last one was sent
 
   /// Promises the peer `buffers` more buffers of a rail. Called before any message of the peer arrives.
   void promise(std::size_t rail, std::uint32_t buffers) { promises_[rail] += buffers; }

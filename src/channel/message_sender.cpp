@@ -41,6 +41,7 @@ rma_status_t MessageSender::post(Link& link, int peer, std::uint16_t kind, std::
                                  std::span<const std::byte> tail) {
   RMA_TRY(post_unwritten(link, peer));
   const std::optional<MessagePath> path = link.path(kind, event_of(kind), head.size() + tail.size());
+  link.starved = link.starved || !path;
   if (!path) return RMA_ERR_STATE;
   const bool solicited = event_of(kind) == MessageEvent::solicited || link.runs_out();
   const MessageHeader header = link.next(kind, head.size() + tail.size());

@@ -41,15 +41,18 @@ ServiceThread::Sleep OfiDriver::prepare() {
   using std::chrono_literals::operator""us;
   const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
   const bool polled = std::exchange(polls_seen_, polls) != polls;
-  if (polled || objects_.fd < 0) {
+  const bool by_clock = polled || objects_.fd < 0;
+  const Quiet quiet = by_clock ? Quiet::another_drives : may_sleep();
+  if (quiet == Quiet::another_drives) {
     nap_ = polled ? std::min(2 * nap_, kLongestNap) : kShortestNap;
     napping_.store(true, std::memory_order_seq_cst);  // pairs with the load in rouse()
     return {.until_readable = false, .at_most = nap_};
   }
   nap_ = kShortestNap;
   napping_.store(false, std::memory_order_relaxed);
-  if (!may_sleep()) return {.until_readable = false, .at_most = 0us};
-  return {.until_readable = true, .at_most = soon_ ? std::optional(kSoon) : std::nullopt};
+  if (quiet == Quiet::no) return {.until_readable = false, .at_most = 0us};
+  const bool soon = soon_ || any_to_confirm_.load(std::memory_order_relaxed);
+  return {.until_readable = true, .at_most = soon ? std::optional(kSoon) : std::nullopt};
 }
 
 void OfiDriver::rouse() {
@@ -64,11 +67,14 @@ void OfiDriver::call_service() {
 }
 
 void OfiDriver::drive() {
-  const std::unique_lock guard(queue_lock_, std::try_to_lock);
-  if (!guard.owns_lock()) return;
-  Entries entries;
-  while (take_in(entries, fi_cq_read(objects_.queue, entries.data(), entries.size()))) {
+  {
+    const std::unique_lock guard(queue_lock_, std::try_to_lock);
+    if (!guard.owns_lock()) return;
+    Entries entries;
+    while (take_in(entries, fi_cq_read(objects_.queue, entries.data(), entries.size()))) {
+    }
   }
+  if (any_to_confirm_.load(std::memory_order_relaxed)) confirm_waiting();
 }
 
 bool OfiDriver::take_in(const Entries& entries, ssize_t read) {
@@ -84,11 +90,12 @@ bool OfiDriver::take_in(const Entries& entries, ssize_t read) {
   return read == static_cast<ssize_t>(entries.size());
 }
 
-bool OfiDriver::may_sleep() {
+OfiDriver::Quiet OfiDriver::may_sleep() {
   const std::unique_lock guard(queue_lock_, std::try_to_lock);
+  if (!guard.owns_lock()) return Quiet::another_drives;
   std::array<fid*, 1> queues = {&objects_.queue->fid};
-  if (!guard.owns_lock() || fi_trywait(objects_.fabric, queues.data(), 1) != 0) return false;
-  if (!signaled_) return true;
+  if (fi_trywait(objects_.fabric, queues.data(), 1) != 0) return Quiet::no;
+  if (!signaled_) return Quiet::yes;
   // net and tcp signal each completion at the descriptor, and take the signal back only in this call, if it
   // may wait. Without it the descriptor stays readable. Whatever happens ends the wait.
   constexpr int kLeastWait = 1;  // ms
@@ -96,7 +103,7 @@ bool OfiDriver::may_sleep() {
   signaled_ = false;
   const ssize_t read = fi_cq_sread(objects_.queue, entries.data(), entries.size(), nullptr, kLeastWait);
   static_cast<void>(take_in(entries, read));
-  return !signaled_;
+  return signaled_ ? Quiet::no : Quiet::yes;
 }
 
 void OfiDriver::read_error() {
@@ -186,9 +193,64 @@ bool OfiDriver::refused_for_long(OfiPeer& peer) const {
   return now - since > objects_.timeout / std::chrono::nanoseconds(1);
 }
 
+void OfiDriver::confirm(OfiPeer& peer) {
+  if (peer.failed.load(std::memory_order_relaxed) || !peer.unconfirmed.load(std::memory_order_seq_cst) ||
+      peer.confirming.exchange(true, std::memory_order_seq_cst)) {
+    return;
+  }
+  // Messages that are counted here are posted already, so the write below follows them.
+  peer.unconfirmed.store(false, std::memory_order_seq_cst);
+  peer.count(OfiKind::message).fetch_add(1, std::memory_order_relaxed);
+  const OfiPurpose purpose = {.kind = OfiKind::message,
+                              .report = false,
+                              .peer = &peer,
+                              .cookie = 0,
+                              .memory = {},
+                              .number = 0,
+                              .confirms = true};
+  OfiOperation* const operation = operations_.take(purpose);
+  long error = -FI_ENOTCONN;
+  if (operation != nullptr) {
+    const fi_rma_iov target = {.addr = memory_.place(peer.empty), .len = 0, .key = peer.empty.key};
+    const fi_msg_rma message = {.msg_iov = nullptr,
+                                .desc = nullptr,
+                                .iov_count = 0,
+                                .addr = peer.address,
+                                .rma_iov = &target,
+                                .rma_iov_count = 1,
+                                .context = &operation->context,
+                                .data = 0};
+    error = fi_writemsg(objects_.endpoint, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+  }
+  if (error == 0) return peer.refused_since.store(0, std::memory_order_relaxed);
+  peer.unconfirmed.store(true, std::memory_order_seq_cst);  // so withdraw() puts the peer on the list
+  static_cast<void>(withdraw(purpose, operation, error));
+}
+
+void OfiDriver::confirm_waiting() {
+  std::vector<OfiPeer*> peers;
+  {
+    const std::lock_guard guard(confirm_lock_);
+    peers.swap(to_confirm_);
+    any_to_confirm_.store(false, std::memory_order_relaxed);
+  }
+  for (OfiPeer* const peer : peers) confirm(*peer);
+}
+
+void OfiDriver::end_confirmation(OfiPeer& peer) {
+  peer.confirming.store(false, std::memory_order_seq_cst);
+  // Either this sees the message that add_unconfirmed() counts, or that sees that no confirmation is under
+  // way.
+  if (!peer.unconfirmed.load(std::memory_order_seq_cst)) return;
+  const std::lock_guard guard(confirm_lock_);
+  to_confirm_.push_back(&peer);
+  any_to_confirm_.store(true, std::memory_order_relaxed);
+}
+
 void OfiDriver::uncount(const OfiPurpose& purpose) {
   OfiPeer& peer = *purpose.peer;
   peer.count(purpose.kind).fetch_sub(1, std::memory_order_relaxed);
+  if (purpose.confirms) end_confirmation(peer);
   if (purpose.kind != OfiKind::data) return;
   peer.order.end(purpose.number, [&](Cookie cookie) {
     lanes_.data.push({.cookie = cookie, .peer = peer.rank, .status = RMA_SUCCESS, .bytes = 0});

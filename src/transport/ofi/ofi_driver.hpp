@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "transport/ofi/libfabric.hpp"
 #include "transport/ofi/ofi_lane.hpp"
@@ -93,6 +94,7 @@ class OfiDriver {
     std::atomic<std::uint32_t>& posted = peer.count(wanted.kind);
     if (posted.fetch_add(1, std::memory_order_relaxed) >= most) {
       posted.fetch_sub(1, std::memory_order_relaxed);
+      if (wanted.confirms) end_confirmation(peer);
       return peer.failed.load(std::memory_order_relaxed) ? RMA_ERR_PEER_LOST : RMA_ERR_STATE;
     }
     OfiPurpose purpose = wanted;
@@ -116,6 +118,12 @@ class OfiDriver {
     if (error != 0) operations_.give(operation);
     return error;
   }
+  /// Records that a message to the peer was posted that asks for no confirmation, and asks for one if none
+  /// is under way.
+  void add_unconfirmed(OfiPeer& peer) {
+    peer.unconfirmed.store(true, std::memory_order_seq_cst);  // pairs with the load in end_confirmation()
+    confirm(peer);
+  }
   /// Posts a buffer for messages.
   [[nodiscard]] long post_buffer(const Local& buffer, Cookie cookie);
 
@@ -134,12 +142,19 @@ class OfiDriver {
   /// Returns whether the provider has taken nothing for the peer for the whole timeout: some say "try again"
   /// for ever if a peer has ended.
   [[nodiscard]] bool refused_for_long(OfiPeer& peer) const;
+  /// If there is need, sends an empty write, whose completion says that all messages to the peer have
+  /// arrived.
+  void confirm(OfiPeer& peer);
+  void confirm_waiting();
+  /// Records that no confirmation is under way. If there is need of another one, drive() asks for it.
+  void end_confirmation(OfiPeer& peer);
   /// Ends the counts of an operation that the provider does not have any more.
   void uncount(const OfiPurpose& purpose);
   using Entries = std::array<fi_cq_data_entry, 32>;
   [[nodiscard]] ServiceThread::Sleep prepare();
-  /// Returns whether the queue's descriptor will say when there is something to do.
-  [[nodiscard]] bool may_sleep();
+  /// Says whether the queue's descriptor will be readable when there is something to do.
+  enum class Quiet : std::uint8_t { yes, no, another_drives };
+  [[nodiscard]] Quiet may_sleep();
   /// Ends the operations that a read of the queue has found. Returns whether there may be more.
   bool take_in(const Entries& entries, ssize_t read);
   void read_error();
@@ -162,6 +177,9 @@ class OfiDriver {
   std::mutex queue_lock_;              ///< held by the thread that reads the queue
   bool signaled_ = false;  ///< something has ended since the service thread went to sleep; by queue_lock_
   Descriptor call_;        ///< wakes the service thread
+  std::mutex confirm_lock_;
+  std::vector<OfiPeer*> to_confirm_;          ///< peers for confirm_waiting()
+  std::atomic<bool> any_to_confirm_ = false;  ///< there are some
   /// How often a thread has polled; threads that count at the same time may lose counts.
   std::atomic<std::uint64_t> polls_ = 0;
   std::atomic<bool> last_ = false;     ///< the next poll comes before a sleep, and is not counted

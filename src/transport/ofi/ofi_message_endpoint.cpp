@@ -61,19 +61,29 @@ rma_status_t OfiMessageEndpoint::post_message(int peer, std::span<const Local> p
   OfiPeer* const to = peers_(peer);
   if (to == nullptr) return RMA_ERR_PEER_LOST;
   FabricPieces list(pieces, memory_);
-  const OfiPurpose purpose = {
-      .kind = OfiKind::message, .report = !flags.unsignaled, .peer = to, .cookie = cookie, .memory = {}};
-  return driver_.post(purpose, limits_.messages, [&](void* context) {
+  // One confirmation at a time: in a flood of messages each would cost as much as a message.
+  const bool confirms = !to->confirming.exchange(true, std::memory_order_seq_cst);
+  if (confirms) to->unconfirmed.store(false, std::memory_order_seq_cst);  // it confirms those before it
+  const OfiPurpose purpose = {.kind = OfiKind::message,
+                              .report = !flags.unsignaled,
+                              .peer = to,
+                              .cookie = cookie,
+                              .memory = {},
+                              .number = 0,
+                              .confirms = confirms};
+  const rma_status_t status = driver_.post(purpose, limits_.messages, [&](void* context) {
     const fi_msg message = {.msg_iov = list.places.data(),
                             .desc = list.descriptors.data(),
                             .iov_count = list.count,
                             .addr = to->address,
                             .context = context,
                             .data = to->data};
-    return fi_sendmsg(
-        endpoint_, &message,
-        FI_COMPLETION | FI_DELIVERY_COMPLETE | FI_REMOTE_CQ_DATA | (flags.inline_data ? FI_INJECT : 0));
+    return fi_sendmsg(endpoint_, &message,
+                      FI_COMPLETION | FI_REMOTE_CQ_DATA | (confirms ? FI_DELIVERY_COMPLETE : 0) |
+                          (flags.inline_data ? FI_INJECT : 0));
   });
+  if (status == RMA_SUCCESS && !confirms) driver_.add_unconfirmed(*to);
+  return status;
 }
 
 rma_status_t OfiMessageEndpoint::post_message_write(int peer, Remote to, Local piece, Cookie cookie,
@@ -150,6 +160,8 @@ rma_status_t OfiMessageEndpoint::post_scatter(int peer, std::span<const Local> p
 }
 
 std::size_t OfiMessageEndpoint::poll(std::span<Completion> completions) {
+  const std::size_t taken = lane_.take(completions);
+  if (taken != 0) return taken;
   driver_.drive();
   return lane_.take(completions);
 }

@@ -33,6 +33,10 @@ class OfiTransfers {
 /// The second way to peers, with the same endpoint of libfabric as the first. Messages go to receives that
 /// take any peer's. A gather is a tagged message; the tag names the sender, so that it takes the oldest of
 /// the scatters for this sender. Thread-safe.
+///
+/// A provider may lose messages that it had taken, and connect again without a word. So after each message,
+/// or some that follow each other closely, this asks for a confirmation that they have arrived. A failure of
+/// it is the end of the connection.
 class OfiMessageEndpoint final : public MessageEndpoint {
  public:
   /// Returns a connected peer, or null.

@@ -36,6 +36,11 @@ struct OfiPeer {
   std::atomic<bool> failed = false;  ///< written with the lock of the operations
   std::array<std::atomic<std::uint32_t>, kOfiCounted> posted = {};
   OfiOrder order;  ///< of the operations of kind `data`
+  /// An operation of kind `message` is under way that is complete when it is delivered, and with it all
+  /// messages before it.
+  std::atomic<bool> confirming = false;
+  /// A message was posted since the last such operation.
+  std::atomic<bool> unconfirmed = false;
   /// Since when the provider takes nothing for the peer, in nanoseconds of the steady clock; 0: it does.
   std::atomic<std::int64_t> refused_since = 0;
 
@@ -64,6 +69,7 @@ struct OfiPurpose {
   Cookie cookie = 0;
   Local memory;              ///< of `buffer` and the handshakes
   std::uint64_t number = 0;  ///< of `data`: see OfiOrder
+  bool confirms = false;     ///< of `message`: see OfiPeer::confirming
 };
 
 /// An operation that libfabric has, or is about to have. Its address is the operation's context there.

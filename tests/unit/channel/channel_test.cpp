@@ -162,6 +162,17 @@ TEST_F(ChannelWorld, WhoHasMoreWaitingIsLentBuffers) {
   EXPECT_TRUE(nobody_is_lost());
 }
 
+TEST_F(ChannelWorld, WhoIsRefusedAndTriesAgainIsLentBuffersToo) {
+  open(2, 4, 8);
+  for (int i = 0; i < 200; ++i) {
+    while (try_send(0, 1, 0) == RMA_ERR_STATE) ASSERT_TRUE(settle());
+  }
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(got(1, 0).size(), 200U);
+  EXPECT_GT(burst(0, 1), 3U) << "more than its own";
+  EXPECT_TRUE(nobody_is_lost());
+}
+
 TEST_F(ChannelWorld, LoansComeBackWhenAnotherNeedsThem) {
   open(3, 4, 8);
   const auto hungry = [this](int from) {

@@ -156,6 +156,50 @@ TEST_F(OfiPair, MessagesNameTheirSenderAndGathersFindTheirScatter) {
   EXPECT_EQ(std::memcmp(&ends[1]->memory[505], &ends[0]->memory[90], 15), 0);
 }
 
+// The provider takes messages for which there is no buffer yet, and they are complete for it. Nobody would
+// hear that they are lost if nothing asked for a confirmation.
+TEST_F(OfiPair, MessagesThatWereTakenAndDidNotArriveAreALoss) {
+  ASSERT_TRUE(connect().ok());
+  constexpr std::size_t kMany = 20;  // there are two buffers
+  const Local text = ends[0]->local(0, 64);
+  const PostFlags quiet = {.inline_data = true, .unsignaled = true};
+  for (std::size_t i = 0; i < kMany; ++i) {
+    ASSERT_EQ(ends[0]->messages().post_message(1, {&text, 1}, 0, quiet), RMA_SUCCESS);
+  }
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(wait(ends[1]->messages(), 100 + i).bytes, 64U);
+  ends[1].reset();
+  const Completion lost = wait(ends[0]->messages(), 0);
+  EXPECT_EQ(lost.status, RMA_ERR_PEER_LOST);
+  EXPECT_EQ(lost.peer, 1);
+}
+
+TEST_F(OfiPair, AFloodOfMessagesArrivesWithFewConfirmations) {
+  ASSERT_TRUE(connect().ok());
+  const Local text = ends[0]->local(0, 64);
+  constexpr Cookie kFirst = 1000;
+  Cookie ended = 0;
+  for (Cookie i = 0; i < 500; ++i) {
+    rma_status_t posted = RMA_ERR_STATE;
+    while (posted == RMA_ERR_STATE) {
+      posted = ends[0]->messages().post_message(1, {&text, 1}, kFirst + i, {});
+      std::array<Completion, 1> one;
+      if (posted == RMA_ERR_STATE && ends[0]->messages().poll(one) != 0) ++ended;
+    }
+    ASSERT_EQ(posted, RMA_SUCCESS);
+    const Completion got = wait(ends[1]->messages(), 100 + i % 2);
+    const Local buffer = {.address = ends[1]->buffers.data() + 256 * (i % 2),
+                          .bytes = 256,
+                          .key = ends[1]->buffer_registration.local};
+    EXPECT_EQ(got.bytes, 64U);
+    ASSERT_EQ(ends[1]->messages().post_buffer(buffer, got.cookie), RMA_SUCCESS);
+  }
+  for (; ended < 500; ++ended) {
+    std::array<Completion, 1> one;
+    while (ends[0]->messages().poll(one) == 0) std::this_thread::yield();
+    EXPECT_EQ(one[0].status, RMA_SUCCESS);
+  }
+}
+
 TEST_F(OfiPair, APeerThatIsGivenUpEndsEverything) {
   ASSERT_TRUE(connect().ok());
   const std::array to = {ends[0]->local(0, 10)};
