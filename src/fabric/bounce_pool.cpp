@@ -45,6 +45,17 @@ std::byte* BouncePool::take() {
   return buffer;
 }
 
+void BouncePool::give_lost(std::byte* buffer) {
+  if (!registrar_.late_transfers()) return give(buffer);
+  const std::lock_guard guard(lock_);
+  ++withheld_;
+}
+
+std::size_t BouncePool::usable() {
+  const std::lock_guard guard(lock_);
+  return total_ / bytes_ - withheld_;
+}
+
 void BouncePool::give(std::byte* buffer) {
   const std::lock_guard guard(lock_);
   free_.push_back(buffer);

@@ -28,6 +28,11 @@ class BouncePool {
   /// Returns null if all buffers are taken.
   [[nodiscard]] std::byte* take();
   void give(std::byte* buffer);
+  /// Gives a buffer back whose transfer has ended because the peer was lost. If the transfer may still take
+  /// place, nobody gets the buffer any more.
+  void give_lost(std::byte* buffer);
+  /// Returns the number of buffers that are in use or may be taken.
+  [[nodiscard]] std::size_t usable();
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] const Registered& registered() const { return registered_; }
@@ -44,6 +49,7 @@ class BouncePool {
   Registered registered_;
   std::mutex lock_;
   std::vector<std::byte*> free_;
+  std::size_t withheld_ = 0;  ///< the number of buffers that are out of use
 };
 
 }  // namespace librma

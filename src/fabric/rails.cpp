@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <string_view>
 
 #include "transport/provider.hpp"
 #include "transport/shm/shm_transport.hpp"
@@ -29,6 +30,12 @@ std::unique_ptr<BouncePool> make_pool(Registrar& registrar, std::size_t bytes, s
   log(LogLevel::warn,
       fmt::format("no bounce buffers for transfers to other hosts: {}", pool.status().text()));
   return nullptr;
+}
+
+/// Returns the network of a provider, whose name is a word of RMA_NETWORK.
+NetworkSetting network_of(std::string_view provider) {
+  const auto* const found = std::ranges::find(kNetworkNames, provider);
+  return static_cast<NetworkSetting>(found - kNetworkNames.begin());
 }
 
 /// Returns the size of the segment of messages. Each of `locals` processes of the host may map the segments
@@ -105,6 +112,7 @@ Status Rails::open_network(const Settings& settings, const Wanted& wanted) {
     auto opened = provider.open(options, *service_);
     if (opened.ok()) {
       transports_ = std::move(opened).value();
+      network_ = network_of(provider.name);
       break;
     }
     code = opened.status().code();
@@ -128,6 +136,11 @@ std::uint32_t Rails::max_inline() const {
   std::uint32_t least = ~0U;
   for (const auto& transport : transports_) least = std::min(least, transport->limits().max_inline);
   return least;
+}
+
+bool Rails::late_transfers() const {
+  return std::ranges::any_of(transports_,
+                             [](const auto& transport) { return transport->limits().late_transfers; });
 }
 
 Result<Registered> Rails::add(std::byte* address, std::size_t bytes) {

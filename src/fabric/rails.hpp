@@ -50,6 +50,8 @@ class Rails final : public Registrar {
 
   /// Returns the number of network devices.
   [[nodiscard]] std::size_t count() const { return transports_.size(); }
+  /// Returns which network they belong to; off if none was opened.
+  [[nodiscard]] NetworkSetting network() const { return network_; }
   [[nodiscard]] bool has_local() const { return local_ != nullptr; }
   /// Returns a rail by its number, or the local transport for kLocalRail, if there is one.
   [[nodiscard]] transport::Transport& operator[](std::size_t rail) {
@@ -72,6 +74,7 @@ class Rails final : public Registrar {
 
   [[nodiscard]] Result<Registered> add(std::byte* address, std::size_t bytes) override;
   void remove(const Registered& registered) override;
+  [[nodiscard]] bool late_transfers() const override;
   /// Takes the memory from the transport that has a PeerMemory, if any has.
   [[nodiscard]] Result<std::byte*> take_peer_memory(std::size_t bytes) override;
   void give_peer_memory(std::byte* memory, std::size_t bytes) override;
@@ -84,6 +87,7 @@ class Rails final : public Registrar {
   [[nodiscard]] transport::PeerMemory* peer_memory();
 
   std::vector<std::unique_ptr<transport::Transport>> transports_;
+  NetworkSetting network_ = NetworkSetting::off;
   std::unique_ptr<transport::Transport> local_;  ///< null if this process is alone on its host
   std::unique_ptr<BouncePool> buffers_;
   std::unique_ptr<BouncePool> words_;

@@ -54,6 +54,9 @@ class Registrar {
   [[nodiscard]] virtual Result<std::byte*> take_peer_memory(std::size_t bytes);
   virtual void give_peer_memory(std::byte* memory, std::size_t bytes);
 
+  /// Returns whether peers and devices may write to registered memory after they were given up.
+  [[nodiscard]] virtual bool late_transfers() const { return false; }
+
   /// Registers [address, address + bytes) with every rail, or with none. RMA_ERR_NO_MEMORY if a limit
   /// is reached, which happens in ordinary operation. RMA_ERR_ADDRESS if not all of it is mapped, or
   /// it is read-only.

@@ -107,6 +107,9 @@ Status ask_in_fragments(RpcClient& asking, PendingOperations& pending, const Fra
     // From here on nothing takes memory until ask(), which gives the buffer back if it fails.
     if (!in_message || (get && bytes > asking.most_in_reply())) {
       request.buffer = asking.take_buffer(transfer.rank);
+      if (request.buffer == nullptr) {
+        return {RMA_ERR_NO_MEMORY, "ranks that were lost may still write to all buffers for requests"};
+      }
     }
     std::span<std::byte> room_for_body(request.buffer, body);
     if (in_message) {

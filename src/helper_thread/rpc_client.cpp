@@ -51,8 +51,10 @@ std::size_t RpcClient::buffer_bytes() const { return has_buffers() ? pool_bytes_
 
 std::byte* RpcClient::take_buffer(int rank) {
   std::byte* buffer = pool()->take();
-  if (buffer == nullptr)
-    pending_.engine().wait_until(rank, [&] { return (buffer = pool()->take()) != nullptr; });
+  if (buffer == nullptr) {
+    pending_.engine().wait_until(
+        rank, [&] { return (buffer = pool()->take()) != nullptr || pool()->usable() == 0; });
+  }
   return buffer;
 }
 
@@ -84,7 +86,11 @@ bool RpcClient::take(std::uint64_t token, int rank, RpcRequest& request) {
 
 void RpcClient::close(RpcRequest& request, rma_status_t status, std::span<const std::byte> body) {
   if (request.answered) status = request.answered(status, body);
-  if (request.buffer != nullptr) pool()->give(request.buffer);
+  if (request.buffer != nullptr && status == RMA_ERR_PEER_LOST) {
+    pool()->give_lost(request.buffer);
+  } else if (request.buffer != nullptr) {
+    pool()->give(request.buffer);
+  }
   if (request.operation != RMA_REQUEST_NULL) return pending_.end(request.rank, request.operation, status);
   if (network_ != nullptr) network_->requests().request_ended(request.rank);
   pending_.end(request.rank, *request.context, status);

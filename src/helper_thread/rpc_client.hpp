@@ -56,7 +56,8 @@ class RpcClient {
   /// Returns the size of a buffer, or most_in_message() if no buffers could be registered.
   [[nodiscard]] std::size_t buffer_bytes() const;
   [[nodiscard]] bool has_buffers() const { return pool() != nullptr; }
-  /// Takes a buffer. Makes progress of `rank` and waits until one is free.
+  /// Takes a buffer. Makes progress of `rank` and waits until one is free. Returns null if lost ranks may
+  /// still write to all of them.
   [[nodiscard]] std::byte* take_buffer(int rank);
   void give_buffer(std::byte* buffer) { pool()->give(buffer); }
 

@@ -28,6 +28,7 @@ class RpcServer::Incoming final : public Posted {
   void ended(int /*peer*/, rma_status_t status, std::uint32_t /*bytes*/) override {
     if (status != RMA_SUCCESS) {
       // The connection has failed too, so nobody waits for an answer.
+      if (state == State::fetching) owner_.pool_->give_lost(std::exchange(body_buffer, nullptr));
       state = State::over;
       owner_.channel_.fail(asker.rank);
     } else if (state == State::fetching) {
@@ -174,11 +175,13 @@ RpcServer::Prepared RpcServer::prepare(Incoming& incoming) {
   const RequestHeader& header = incoming.header;
   const bool fetch = header.body_address != 0;
   const bool long_reply = incoming.asker.reply_room > most_in_reply_;
-  const std::size_t most = pool_ != nullptr ? pool_->bytes() : 0;
+  constexpr std::size_t kMostForOne = 2;
+  const bool usable = pool_ != nullptr && pool_->usable() >= kMostForOne;
+  const std::size_t most = usable ? pool_->bytes() : 0;
   if ((fetch && header.body_bytes > most) || (long_reply && incoming.asker.reply_room > most)) {
     // The asker has another RMA_HELPER_BUFFER, or this process has no buffers. The status tells the asker
     // which.
-    answer(incoming.asker, pool_ == nullptr ? RMA_ERR_NO_MEMORY : RMA_ERR_SIZE);
+    answer(incoming.asker, usable ? RMA_ERR_SIZE : RMA_ERR_NO_MEMORY);
     incoming.state = Incoming::State::over;
     return Prepared::yes;
   }

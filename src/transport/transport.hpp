@@ -26,6 +26,7 @@ struct Limits {
   bool atomics64 = false;             ///< fetch-and-add and compare-and-swap on 8 bytes
   bool completes_at_once = false;     ///< operations are complete when they are posted
   bool ordered_bytes = true;          ///< the bytes of a write are placed in the order of their addresses
+  bool late_transfers = false;        ///< a peer that was given up may take part in what was posted before
   bool needs_polling = false;         ///< nothing wakes a thread that sleeps; see Transport::event_fd()
 };
 

@@ -54,8 +54,10 @@ Result<std::byte*> BounceCopy::take_buffer(Batch& batch, BouncePool* pool) {
   if (buffer != nullptr) return buffer;
   // The batch may hold the other buffers, so it is posted before this thread waits for them.
   RMA_TRY(posting_.flush(batch));
-  pending_.engine().wait_until(batch.rank(), [&] { return (buffer = pool->take()) != nullptr; });
-  return buffer;
+  pending_.engine().wait_until(batch.rank(),
+                               [&] { return (buffer = pool->take()) != nullptr || pool->usable() == 0; });
+  if (buffer != nullptr) return buffer;
+  return Status(RMA_ERR_NO_MEMORY, "ranks that were lost may still write to all bounce buffers");
 }
 
 }  // namespace librma

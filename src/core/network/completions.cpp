@@ -27,7 +27,15 @@ void Completions::end(Fragment& fragment, rma_status_t status) {
   if (status == RMA_SUCCESS && fragment.copy_to != nullptr) {
     std::memcpy(fragment.copy_to, fragment.buffer, fragment.span.bytes);
   }
-  if (fragment.buffer != nullptr) fragment.pool->give(fragment.buffer);
+  if (fragment.buffer != nullptr && status == RMA_ERR_PEER_LOST) {
+    fragment.pool->give_lost(fragment.buffer);
+  } else if (fragment.buffer != nullptr) {
+    fragment.pool->give(fragment.buffer);
+  }
+  report_end(fragment, status);
+}
+
+void Completions::report_end(Fragment& fragment, rma_status_t status) {
   const int rank = fragment.rank;
   const rma_request_t operation = fragment.operation;
   CompletionContext* const context = fragment.context;
@@ -39,7 +47,9 @@ void Completions::end(Fragment& fragment, rma_status_t status) {
 }
 
 void Completions::end_unposted(Fragment& fragment, rma_status_t status) {
-  if (!queue_retry(fragment)) end(fragment, status);
+  if (queue_retry(fragment)) return;
+  if (fragment.buffer != nullptr) fragment.pool->give(fragment.buffer);
+  report_end(fragment, status);
 }
 
 bool Completions::progress() {

@@ -38,6 +38,8 @@ class Completions {
 
  private:
   void take_in(std::size_t rail, const transport::Completion& completion);
+  /// Ends a fragment that holds no buffer any more.
+  void report_end(Fragment& fragment, rma_status_t status);
   /// Queues the fragment to be posted again. Returns false if it may not be, or no rail is left.
   [[nodiscard]] bool queue_retry(Fragment& fragment);
   [[nodiscard]] bool post_retries();

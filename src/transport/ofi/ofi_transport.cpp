@@ -138,7 +138,10 @@ Status OfiTransport::start(const FabricCandidate& candidate, ServiceThread& serv
   RMA_TRY(read_address(candidate.provider));
   int fd = -1;
   if (!limits_.needs_polling) {
-    RMA_TRY(opened(fi_control(&queue_->fid, FI_GETWAIT, &fd), "FI_GETWAIT"));
+    const long error = fi_control(&queue_->fid, FI_GETWAIT, &fd);
+    limits_.needs_polling = error == -FI_ENOSYS;  // udp;ofi_rxd says so only now
+    RMA_TRY(opened(limits_.needs_polling ? 0 : error, "FI_GETWAIT"));
+    if (limits_.needs_polling) fd = -1;
   }
   RMA_TRY(
       driver_.open({.fabric = fabric_.get(),
@@ -158,6 +161,7 @@ Status OfiTransport::start(const FabricCandidate& candidate, ServiceThread& serv
              .atomics64 = false,
              .completes_at_once = false,
              .ordered_bytes = false,
+             .late_transfers = true,
              .needs_polling = limits_.needs_polling};
   messages_.open(endpoint_.get(), {.gather = static_cast<std::uint32_t>(traits_.gather),
                                    .max_inline = static_cast<std::uint32_t>(traits_.inline_bytes),
