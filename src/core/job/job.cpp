@@ -147,6 +147,7 @@ Status Job::open_rails() {
     cards_.own().rails.push_back(
         {.name = std::string((*rails_)[rail].name()), .card = {card.begin(), card.end()}});
   }
+  cards_.own().head.network = rails_->network();
   // A device without atomics leaves them to the helpers.
   const bool able = (*rails_)[0].limits().atomics64;
   const bool by_device = settings_.atomic_domain == AtomicDomainSetting::nic ||

@@ -66,10 +66,20 @@ bool sensible(const ProcessCard::Head& head) {
     good = good && block.offset % ProcessCard::kBlockAlignment == 0 &&
            range_contains(head.bytes, block.offset, block.bytes);
   }
-  return good && head.copies.well_formed();
+  return good && head.copies.well_formed() && static_cast<std::size_t>(head.network) < kNetworkNames.size();
 }
 
 }  // namespace
+
+Status ProcessCard::check_network(const ProcessCard& theirs, int self, int other) const {
+  const NetworkSetting mine = head.network;
+  const NetworkSetting their = theirs.head.network;
+  if (mine == their || mine == NetworkSetting::off || their == NetworkSetting::off) return {};
+  return {RMA_ERR_SETTING,
+          text("the network of rank {} is {}, and that of rank {} is {}, because only one of their hosts has "
+               "a usable RDMA device (rma-info --devices): set RMA_NETWORK=ofi on all ranks",
+               self, network_name(mine), other, network_name(their))};
+}
 
 std::vector<std::byte> ProcessCard::encode() const {
   std::vector<std::byte> card;

@@ -30,7 +30,7 @@ struct ServiceBlock {
 struct ProcessCard {
   static constexpr std::uint64_t kMagic = 0x726d612d63617264;  // "rma-card"
   /// The version of this format, of all shared structures, and of the messages between processes.
-  static constexpr std::uint32_t kVersion = 15;
+  static constexpr std::uint32_t kVersion = 16;
   static constexpr std::size_t kBlockAlignment = 64;  ///< alignment of the services' blocks in their window
 
   /// The part of fixed size, which is its own wire format.
@@ -48,7 +48,8 @@ struct ProcessCard {
     std::array<ServiceBlock, kServices> services = {};
     /// The fastest copies on its host's processor, if it measured them: if it is its host's first process.
     CopyTable copies;
-    std::array<std::uint8_t, 6> unused = {};  // the table's size is no multiple of 8
+    NetworkSetting network = NetworkSetting::off;  ///< the network that it has open
+    std::array<std::uint8_t, 5> unused = {};       // the table's size is no multiple of 8
   };
   /// One network device.
   struct Rail {
@@ -62,6 +63,9 @@ struct ProcessCard {
   std::vector<std::byte> local;  ///< the card of the transport within the host; empty if there is none
   std::vector<Rail> rails;       ///< empty without a network; kMaxRails at most
 
+  /// Returns RMA_ERR_SETTING, with the names of both networks, if this card's process, of rank `self`, and
+  /// that of `theirs`, of rank `other`, have different ones open. `auto` takes what each host has.
+  [[nodiscard]] Status check_network(const ProcessCard& theirs, int self, int other) const;
   [[nodiscard]] std::vector<std::byte> encode() const;
   /// Decodes the card of `rank`. RMA_ERR_VERSION if another version of librma wrote it, RMA_ERR_LAUNCH if it
   /// is malformed.

@@ -21,6 +21,7 @@ Result<ProcessCard> ProcessCards::of(int rank) {
 Status ProcessCards::fits(const ProcessCard& card, int rank) const {
   const int self = bootstrap_.rank();
   RMA_TRY(own_.settings.agree(card.settings, self, rank));
+  RMA_TRY(own_.check_network(card, self, rank));
   if (card.head.atomics_by_device == own_.head.atomics_by_device) return {};
   // The settings are equal, so the devices differ.
   const bool mine = own_.head.atomics_by_device != 0;

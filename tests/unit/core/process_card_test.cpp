@@ -145,6 +145,26 @@ TEST(ProcessCard, WithBlocksOutsideItsWindowIsRefused) {
   }
 }
 
+TEST(ProcessCard, OfAnotherNetworkIsRefusedWithBothNames) {
+  ProcessCard mine = sample();
+  ProcessCard theirs = sample();
+  mine.head.network = NetworkSetting::verbs;
+  EXPECT_TRUE(mine.check_network(theirs, 2, 3).ok()) << "the other has none open, which is said elsewhere";
+  theirs.head.network = NetworkSetting::verbs;
+  EXPECT_TRUE(mine.check_network(theirs, 2, 3).ok());
+  theirs.head.network = NetworkSetting::ofi;
+  const Status status = mine.check_network(theirs, 2, 3);
+  EXPECT_EQ(status.code(), RMA_ERR_SETTING);
+  EXPECT_THAT(std::string(status.text()), HasSubstr("network of rank 2 is verbs, and that of rank 3 is ofi"));
+  EXPECT_THAT(std::string(status.text()), HasSubstr("RMA_NETWORK=ofi"));
+}
+
+TEST(ProcessCard, OfANetworkThatDoesNotExistIsRefused) {
+  ProcessCard card = sample();
+  card.head.network = static_cast<NetworkSetting>(kNetworkNames.size());
+  EXPECT_EQ(refused(card).code(), RMA_ERR_LAUNCH);
+}
+
 TEST(ProcessCard, WithAnImpossibleWindowIsRefused) {
   ProcessCard card = sample();
   card.head.base = 0;
