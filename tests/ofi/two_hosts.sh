@@ -4,6 +4,7 @@
 #
 # usage: two_hosts.sh job RMARUN PROGRAM ARGUMENT...     the program must succeed
 #        two_hosts.sh link_down RMARUN LOST_HOST         the cable is cut; both ranks must notice
+#        two_hosts.sh only_lo RMARUN PROGRAM ARGUMENT... both ranks on one host that has no interface but lo
 # Skipped (exit code 77) where this user may not make network namespaces.
 set -euo pipefail
 case=$1 rmarun=$2
@@ -33,6 +34,11 @@ chmod +x "$folder/on_host"
 run() { "$rmarun" -n 2 --timeout 120 --env RMA_SHM=off --env RMA_OFI_PROVIDER=tcp,net "$@"; }
 
 case $case in
+  only_lo)
+    ip -n "$name-0" link del "v$$-0"
+    ip netns exec "$name-0" "$rmarun" -n 2 --timeout 120 --env RMA_SHM=off --env RMA_NETWORK=ofi \
+      --env RMA_OFI_PROVIDER=tcp,net "$@"
+    ;;
   job)
     run "$folder/on_host" "$@"
     ;;

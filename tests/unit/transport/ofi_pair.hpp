@@ -78,7 +78,6 @@ class OfiPair : public testing::Test {
 
   std::array<std::unique_ptr<End>, 2> ends;
 
- private:
   void open(int rank, const FabricCandidate& candidate) {
     auto end = std::make_unique<End>();
     Secret secret;

@@ -1,0 +1,135 @@
+/**
+ * @file traps.cpp
+ * Two or more ranks that reach each other by libfabric. The command line names the trap:
+ *
+ * fork          T9: a forked child shares the provider's descriptors. It leaves, and the transfers go on
+ * descriptors   T10: ranks connect on demand, and a process without descriptors gets an answer
+ * idle          a rank that waits or sleeps uses no processor time
+ */
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rma/rma.h"
+
+namespace {
+
+void need(bool good, const char* what) {
+  if (good) return;
+  std::fprintf(stderr, "rank %d: %s: %s\n", rma_rank(), what, rma_last_error());
+  std::exit(EXIT_FAILURE);
+}
+
+/** Memory of all ranks, 8 bytes each. */
+std::vector<void*> words() {
+  std::vector<void*> all(static_cast<std::size_t>(rma_size()));
+  void* mine = nullptr;
+  need(rma_malloc(rma_team_world(), sizeof(std::uint64_t), 0, all.data(), &mine) == RMA_SUCCESS, "malloc");
+  return all;
+}
+
+rma_status_t put(const std::vector<void*>& all, int to) {
+  const std::uint64_t value = 4711;
+  const rma_status_t status = rma_put(all[static_cast<std::size_t>(to)], &value, sizeof value, to);
+  return status != RMA_SUCCESS ? status : rma_fence(to);
+}
+
+void meet() { need(rma_barrier(rma_team_world()) == RMA_SUCCESS, "barrier"); }
+
+void test_fork() {
+  const std::vector<void*> all = words();
+  need(put(all, 1 - rma_rank()) == RMA_SUCCESS, "put before the fork");
+  for (int i = 0; i < 3; ++i) {
+    const pid_t child = fork();
+    need(child >= 0, "fork");
+    if (child == 0) std::exit(put(all, 1 - rma_rank()) == RMA_ERR_STATE ? 0 : 1);
+    int status = 0;
+    need(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child");
+    need(put(all, 1 - rma_rank()) == RMA_SUCCESS, "put after the fork");
+  }
+  meet();
+}
+
+std::size_t open_sockets() {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    const std::string target = std::filesystem::read_symlink(entry.path(), error).string();
+    if (target.rfind("socket:", 0) == 0) ++count;
+  }
+  return count;
+}
+
+void test_descriptors() {
+  const std::vector<void*> all = words();
+  meet();
+  // The ranks are in a ring of barriers already; the last two have met neither each other nor rank 0 by puts.
+  const std::size_t before = open_sockets();
+  need(before < static_cast<std::size_t>(2 * rma_size()) + 8,
+       "a rank has a socket or two for each peer at most");
+  for (int i = 0; i < 10; ++i) need(put(all, (rma_rank() + 1) % rma_size()) == RMA_SUCCESS, "put");
+  need(open_sockets() <= before + 4, "a connection is used again and again");
+  meet();
+}
+
+double processor_seconds() {
+  rusage used = {};
+  need(getrusage(RUSAGE_SELF, &used) == 0, "getrusage");
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+/** Rank 1 waits in a barrier, and then sleeps, while rank 0 uses some processor time. */
+void test_idle() {
+  constexpr double kBusy = 0.6;
+  constexpr double kShare = 0.1;
+  const std::vector<void*> all = words();
+  need(put(all, 1 - rma_rank()) == RMA_SUCCESS, "put");
+  for (const bool in_barrier : {true, false}) {
+    meet();
+    const double before = processor_seconds();
+    if (rma_rank() == 0) {
+      while (processor_seconds() - before < kBusy) {
+      }
+    } else if (!in_barrier) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    }
+    if (!in_barrier && rma_rank() == 1) {
+      need(processor_seconds() - before < kShare * kBusy, "a rank that sleeps uses the processor");
+    }
+    meet();
+    if (in_barrier && rma_rank() == 1) {
+      need(processor_seconds() - before < kShare * kBusy, "a rank in a barrier uses the processor");
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string trap = argc == 2 ? argv[1] : "";
+  if (rma_init() != RMA_SUCCESS || rma_size() < 2) {
+    std::fprintf(stderr, "rma_init: %s\n", rma_last_error());
+    return 2;
+  }
+  if (trap == "fork")
+    test_fork();
+  else if (trap == "descriptors")
+    test_descriptors();
+  else if (trap == "idle")
+    test_idle();
+  else
+    return 2;
+  return rma_finalize() == RMA_SUCCESS ? 0 : 1;
+}
