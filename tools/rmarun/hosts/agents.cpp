@@ -19,6 +19,8 @@ constexpr std::string_view kStatusFile = "status.";
 /// The shell's code for a command that it does not find.
 constexpr std::string_view kShellNotFound = "127";
 
+/// States that the wrapper writes beside exit codes.
+constexpr std::string_view kWaits = "waits";
 constexpr std::string_view kTriesAgain = "again";
 
 /// Returns for each host of which a remote shell has started the state that its wrapper has written.
@@ -50,19 +52,22 @@ std::deque<std::string> words_of_agent(const std::string& directory, const std::
 
 }  // namespace
 
-std::string agents_text(const std::string& directory) {
+std::string agents_text(const std::string& directory, const std::set<std::string>& hosts) {
   std::string text;
+  std::string silent;
   for (const auto& [host, state] : states_of_hosts(directory)) {
-    if (state == "0") continue;
+    if (state == "0" || !hosts.contains(host)) continue;
     const std::string_view what =
-        state == "waits"          ? "the remote shell has not come back"
+        state == kWaits           ? "the remote shell has not come back"
         : state == kTriesAgain    ? "the remote shell fails each time"
         : state == kShellNotFound ? "the engine's daemon is not there (apt install openmpi-bin, on all hosts)"
                                   : "the remote shell has failed";
-    text += fmt::format("\n  host {}: {}", host, what);
-    for (const std::string& line : words_of_agent(directory, host)) text += "\n    " + line;
+    const auto words = words_of_agent(directory, host);
+    std::string& to = state == kWaits && words.empty() ? silent : text;
+    to += fmt::format("\n  host {}: {}", host, what);
+    for (const std::string& line : words) to += "\n    " + line;
   }
-  return text;
+  return text.empty() ? silent : text;
 }
 
 std::string AgentRemarks::take(const std::string& directory) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -228,6 +229,7 @@ std::vector<std::string> engine_command(const Engine& engine, const Way& way,
   if (engine.kind == EngineKind::kPrterun) {
     add_parameter(words, engine, "plm_ssh_agent", files.agent);
     if (placed.size() <= kMostWithoutTree) add_parameter(words, engine, "plm_ssh_no_tree_spawn", "1");
+    add_parameter(words, engine, "prte_local_tmpdir_base", files.directory);
     append(words, {"--map-by", "seq:OVERSUBSCRIBE", "--stdin", "0"});
   } else {
     add_parameter(words, engine, "plm_rsh_agent", files.agent);
@@ -241,6 +243,13 @@ std::vector<std::string> engine_command(const Engine& engine, const Way& way,
   for (const std::string& name : variables) append(words, {"-x", name});
   append(words, keeper_command(engine));
   return words;
+}
+
+bool srun_passes_on(int signal) { return signal == SIGUSR1 || signal == SIGUSR2; }
+
+std::vector<std::string> slurm_signal_command(int signal) {
+  const char* const job = std::getenv("SLURM_JOB_ID");
+  return {"scancel", "--quiet", fmt::format("--signal={}", signal), job != nullptr ? job : ""};
 }
 
 }  // namespace rmarun

@@ -60,4 +60,9 @@ std::vector<std::string> engine_command(const Engine& engine, const Way& way,
                                         const std::vector<Placed>& placed, const EngineFiles& files,
                                         const std::vector<std::string>& variables);
 
+/// Whether srun passes a signal on to the ranks.
+bool srun_passes_on(int signal);
+/// Returns the command that sends a signal to the ranks of all steps of this Slurm allocation.
+std::vector<std::string> slurm_signal_command(int signal);
+
 }  // namespace rmarun

@@ -176,7 +176,7 @@ class HostsJob {
     }
     if (ranks_.failed() && !exit_code_) {
       if (!verdict_at_) verdict_at_ = now + kVerdictGrace;
-      if (!ranks_.may_change() || now >= *verdict_at_) conclude(ranks_.cause());
+      if (!ranks_.may_change() || now >= *verdict_at_) conclude();
     }
     if (timeout_ && now >= *timeout_) {
       timeout_.reset();
@@ -188,7 +188,7 @@ class HostsJob {
       start_limit_.reset();
       if (const std::string missing = ranks_.not_started(); !missing.empty()) {
         fail(kExitFailure, fmt::format("no rank has started within {} s on {}{}", options_.way.start_seconds,
-                                       missing, agents_text(directory_)));
+                                       missing, agents_text(directory_, ranks_.hosts_without_start())));
       }
     }
     if (ending_.due()) ending_.kill();
@@ -199,7 +199,7 @@ class HostsJob {
       case RemoteWaits::Step::wait:
         return;
       case RemoteWaits::Step::ask:
-        ask_keepers();
+        signal_keepers(kAskingSignal);
         return;
       case RemoteWaits::Step::report:
         break;
@@ -210,16 +210,31 @@ class HostsJob {
       fail(kExitTimeout, fmt::format("no end after {} s; ending the job", *options_.timeout_seconds));
   }
 
-  void ask_keepers() { signal_engine(kAskingSignal); }
+  /// Sends a signal to all keepers, by the engine.
+  void signal_keepers(int signal) {
+    if (start_.engine.kind != EngineKind::kSrun) return signal_engine(signal);
+    // srun passes few signals on. reap() takes the end of the command.
+    rlimit descriptors{};
+    ::getrlimit(RLIMIT_NOFILE, &descriptors);
+    const std::vector<std::string> command = slurm_signal_command(signal);
+    spawn({.command = command, .environment = start_.environment, .descriptors = descriptors});
+  }
 
-  void conclude(const Verdict& verdict) { fail(verdict.exit_code, verdict.why); }
+  /// Ends a job that has failed.
+  void conclude() {
+    const std::string shells =
+        ranks_.lost_before_start() ? agents_text(directory_, ranks_.hosts_without_start()) : "";
+    if (!shells.empty()) return fail(kExitFailure, "the job cannot start" + shells);
+    const Verdict verdict = ranks_.cause();
+    fail(verdict.exit_code, verdict.why);
+  }
 
   /// Finds the verdict of a job whose engine has ended.
   void conclude_after_engine() {
     if (exit_code_) return;
-    if (ranks_.failed()) return conclude(ranks_.cause());
+    if (ranks_.failed()) return conclude();
     if (ranks_.all_succeeded()) return;
-    if (const std::string failed = agents_text(directory_); !failed.empty())
+    if (const std::string failed = agents_text(directory_, ranks_.hosts_without_start()); !failed.empty())
       return fail(kExitFailure, "the job cannot start" + failed);
     const int code =
         WIFSIGNALED(engine_status_) ? kExitSignal + WTERMSIG(engine_status_) : WEXITSTATUS(engine_status_);
@@ -251,6 +266,7 @@ class HostsJob {
       if (signal == SIGCHLD) continue;  // reap() looks anyway
       if (is_passed_on(signal)) {
         passer_.pass(signal, engine_);
+        if (start_.engine.kind == EngineKind::kSrun && !srun_passes_on(signal)) signal_keepers(signal);
         continue;
       }
       if (signal == kExplainingSignal) {

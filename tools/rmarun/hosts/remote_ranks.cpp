@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/processes.hpp"
@@ -150,8 +151,9 @@ void RemoteRanks::take_engine_line(const std::string& line) {
       lost_text_ = false;
     }
   }
-  // ORTE of a keeper: "process rank 3 with PID 7 on node b exited on signal 9 (Killed)".
-  const auto process = behind(line, "process rank ");
+  // Of a keeper: "process rank 3 with PID 7 on node b exited on signal 9 (Killed)". PRRTE needs two lines.
+  const std::string two_lines = std::exchange(previous_line_, line) + " " + line;
+  const auto process = behind(two_lines, "process rank ");
   const auto rank = number_of(process);
   if (!rank || *rank < 0 || static_cast<std::size_t>(*rank) >= ranks_.size()) return;
   const auto place = static_cast<std::size_t>(*rank);
@@ -167,6 +169,22 @@ void RemoteRanks::note_silence(const std::string& there) {
 
 void RemoteRanks::note_lost(const std::string& host) {
   if (std::ranges::find(lost_hosts_, host) == lost_hosts_.end()) lost_hosts_.push_back(host);
+}
+
+bool RemoteRanks::lost_before_start() const {
+  if (lost_hosts_.empty()) return false;
+  for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
+    if (hosts_[rank] == lost_hosts_.front() && ranks_[rank].started) return false;
+  }
+  return true;
+}
+
+std::set<std::string> RemoteRanks::hosts_without_start() const {
+  std::set<std::string> hosts(hosts_.begin(), hosts_.end());
+  for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
+    if (ranks_[rank].started) hosts.erase(hosts_[rank]);
+  }
+  return hosts;
 }
 
 Verdict RemoteRanks::cause() const {

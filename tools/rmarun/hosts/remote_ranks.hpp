@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,11 @@ class RemoteRanks {
   /// The cause of the failure. A lost host comes first, then a rank that a signal has ended, then the first
   /// other one. Precondition: failed().
   [[nodiscard]] Verdict cause() const;
+  /// Whether that is a lost host on which no rank has started: some engines say this of a host that they have
+  /// not reached.
+  [[nodiscard]] bool lost_before_start() const;
+  /// Returns the hosts on which no rank has started.
+  [[nodiscard]] std::set<std::string> hosts_without_start() const;
   [[nodiscard]] bool all_succeeded() const;
   [[nodiscard]] bool has_started(std::size_t rank) const { return ranks_[rank].started; }
   /// Whether a rank has started and not ended.
@@ -71,7 +77,8 @@ class RemoteRanks {
   std::vector<std::string> lost_hosts_;
   std::map<std::string, std::string> hosts_of_ends_;  ///< by the end of a connection there: the host
   std::string line_;                                  ///< the beginning of the engine's next line
-  bool lost_text_ = false;                            ///< inside its text about a lost host
+  std::string previous_line_;
+  bool lost_text_ = false;  ///< inside its text about a lost host
   std::vector<std::string> lines_;
 };
 
