@@ -12,8 +12,8 @@
 
 namespace mpi_test {
 
-/// The name of a file in the folder for temporary files, the same on all ranks of the job. The file is deleted at the
-/// end.
+/// The name of a file in the folder for temporary files, the same on all ranks of the job. The file is
+/// deleted at the end.
 class TestFile {
  public:
   explicit TestFile(const char* what) {

@@ -2,7 +2,8 @@
 
 #include "file_case.hpp"
 
-// The calls that move data of files, each as one function of the same arguments, in the plain and the large form.
+// The calls that move data of files, each as one function of the same arguments, in the plain and the large
+// form.
 
 namespace mpi_test {
 
@@ -128,7 +129,8 @@ inline int at_pointer(MPI_File file, bool writes, FileForm form, bool large, con
   return code != MPI_SUCCESS ? code : MPI_Wait(&request, status);
 }
 
-/// Moves data at the shared pointer: in the order of ranks if the form is collective, which is never nonblocking.
+/// Moves data at the shared pointer: in the order of ranks if the form is collective, which is never
+/// nonblocking.
 inline int at_shared_pointer(MPI_File file, bool writes, FileForm form, bool large, const FileData& data,
                              MPI_Status* status) {
   void* const memory = data.memory;

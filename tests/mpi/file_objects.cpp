@@ -1,5 +1,5 @@
-// What a file is beside its data: modes, size, hints, view, pointers, consistency, error handler, and the calls that
-// are wrong.
+// What a file is beside its data: modes, size, hints, view, pointers, consistency, error handler, and the
+// calls that are wrong.
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -109,7 +109,8 @@ void test_external32_view(const TestFile& path) {
   SUCCEEDS(MPI_Type_free(&array));
 }
 
-/// The representations of this program write each int as a letter and three digits. The extra state is the letter.
+/// The representations of this program write each int as a letter and three digits. The extra state is the
+/// letter.
 int extent_of(MPI_Datatype type, MPI_Aint* extent, void* /*extra*/) {
   MPI_Aint lower = 0;
   MPI_Type_get_extent(type, &lower, extent);

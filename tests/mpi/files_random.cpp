@@ -1,5 +1,6 @@
-// Random views, datatypes, hints and calls, against a model of the file's bytes. All ranks draw the same, so that each
-// knows what the others do: in a round all write, or all read. Their views interleave and do not overlap.
+// Random views, datatypes, hints and calls, against a model of the file's bytes. All ranks draw the same,
+// so that each knows what the others do: in a round all write, or all read. Their views interleave and do
+// not overlap.
 
 #include <fcntl.h>
 

@@ -10,7 +10,6 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/files/file.hpp"
-#include "twosided_compat/messages/status.hpp"
 #include "util/try.hpp"
 
 namespace librma::mpi {
@@ -45,6 +44,8 @@ Exchange::Exchange(File& file, const FileAccess& access, const Division& divisio
       own_(static_cast<std::size_t>(std::ranges::find(division.aggregators, file.comm().rank()) -
                                     division.aggregators.begin())),
       out_(division.aggregators.size()),
+      lists_(file.comm()),
+      replies_(file.comm()),
       mover_(file.storage(), [&] {
         PiecePolicy policy = file.policy(access.direction());
         policy.buffer_bytes = file.hints.cb_buffer_size;
@@ -71,7 +72,11 @@ int Exchange::run_round(MPI_Offset round) {
   RMA_TRY(exchange_amounts());
   if (is_aggregator()) RMA_TRY(start_aggregator());
   RMA_TRY(start_member());
-  RMA_TRY(wait_for_lists());
+  if (const int code = wait_for_lists(); code != MPI_SUCCESS) {
+    // Some members may wait for their data. They learn at the next collective call that there are none.
+    if (is_aggregator() && !writes()) static_cast<void>(send_replies(0, 0));
+    return code;
+  }
   if (is_aggregator()) RMA_TRY(access_window(round));
   if (!writes()) return finish_read();
   for (const Share& share : out_) bytes_ += static_cast<std::size_t>(share.amount.bytes);
@@ -122,16 +127,13 @@ int Exchange::exchange_amounts() {
 }
 
 int Exchange::start_aggregator() {
-  const MPI_Comm comm = file_.comm_handle();
   for (std::size_t rank = 0; rank < in_.size(); ++rank) {
     Share& share = in_[rank];
     const auto [pieces, bytes] = share.amount;
-    if (pieces < 0 || bytes < pieces || pieces > division_.window || bytes > division_.window) {
-      if (pieces == 0 && bytes == 0) continue;
+    if (pieces == 0 && bytes == 0) continue;
+    if (pieces <= 0 || bytes < pieces || bytes > division_.window)
       return failure(MPI_ERR_INTERN,
                      fmt::format("rank {} announces {} pieces of {} bytes", rank, pieces, bytes));
-    }
-    if (pieces == 0) continue;
     if (static_cast<int>(rank) == file_.comm().rank()) {
       share.pieces = out_[own_].pieces;
       share.data = out_[own_].data;
@@ -141,39 +143,34 @@ int Exchange::start_aggregator() {
     share.pieces.resize(static_cast<std::size_t>(pieces));
     share.memory.resize(static_cast<std::size_t>(bytes));
     share.data = share.memory.data();
-    RMA_TRY(irecv(share.pieces.data(), pieces * MPI_Count{sizeof(WindowPiece)}, MPI_BYTE, source, kListTag,
-                  comm, &requests_.emplace_back(MPI_REQUEST_NULL)));
-    if (!writes()) continue;
-    RMA_TRY(irecv(share.data, bytes, MPI_BYTE, source, kDataTag, comm,
-                  &requests_.emplace_back(MPI_REQUEST_NULL)));
+    RMA_TRY(lists_.receive(share.pieces.data(), share.pieces.size() * sizeof(WindowPiece), source, kListTag));
+    if (writes()) RMA_TRY(lists_.receive(share.data, share.memory.size(), source, kDataTag));
   }
   return MPI_SUCCESS;
 }
 
 int Exchange::start_member() {
-  const MPI_Comm comm = file_.comm_handle();
   awaited_.clear();
   for (std::size_t i = 0; i < out_.size(); ++i) {
     const Share& share = out_[i];
-    const int aggregator = division_.aggregators[i];
     if (share.pieces.empty() || i == own_) continue;
-    RMA_TRY(isend(share.pieces.data(), share.amount.pieces * MPI_Count{sizeof(WindowPiece)}, MPI_BYTE,
-                  aggregator, kListTag, comm, &requests_.emplace_back(MPI_REQUEST_NULL)));
+    const int aggregator = division_.aggregators[i];
+    const auto bytes = static_cast<std::size_t>(share.amount.bytes);
+    RMA_TRY(
+        lists_.send(share.pieces.data(), share.pieces.size() * sizeof(WindowPiece), aggregator, kListTag));
     if (writes()) {
-      RMA_TRY(isend(share.data, share.amount.bytes, MPI_BYTE, aggregator, kDataTag, comm,
-                    &requests_.emplace_back(MPI_REQUEST_NULL)));
+      RMA_TRY(lists_.send(share.data, bytes, aggregator, kDataTag));
     } else {
       awaited_.push_back(i);
-      RMA_TRY(irecv(share.data, share.amount.bytes, MPI_BYTE, aggregator, kReplyTag, comm,
-                    &replies_.emplace_back(MPI_REQUEST_NULL)));
+      RMA_TRY(replies_.receive(share.data, bytes, aggregator, kReplyTag));
     }
   }
   return MPI_SUCCESS;
 }
 
 int Exchange::wait_for_lists() {
-  const int code = waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-  requests_.clear();
+  const int code = lists_.wait();
+  lists_.clear();
   return code;
 }
 
@@ -250,18 +247,15 @@ int Exchange::send_replies(MPI_Offset begin, MPI_Offset end) {
       own_bytes_ = bytes;
       continue;
     }
-    RMA_TRY(isend(share.data, static_cast<MPI_Count>(bytes), MPI_BYTE, static_cast<int>(rank), kReplyTag,
-                  file_.comm_handle(), &replies_.emplace_back(MPI_REQUEST_NULL)));
+    RMA_TRY(replies_.send(share.data, bytes, static_cast<int>(rank), kReplyTag));
   }
   return MPI_SUCCESS;
 }
 
 int Exchange::finish_read() {
-  std::vector<MPI_Status> statuses(replies_.size());
-  RMA_TRY(waitall(static_cast<int>(replies_.size()), replies_.data(), statuses.data()));
+  RMA_TRY(replies_.wait());
+  for (std::size_t i = 0; i < awaited_.size(); ++i) store(out_[awaited_[i]], replies_.received(i));
   replies_.clear();
-  for (std::size_t i = 0; i < awaited_.size(); ++i)
-    store(out_[awaited_[i]], static_cast<std::size_t>(bytes_of(statuses[i])));
   if (is_aggregator() && !out_[own_].pieces.empty()) store(out_[own_], own_bytes_);
   return MPI_SUCCESS;
 }

@@ -8,6 +8,7 @@
 
 #include "mpi.h"
 #include "twosided_compat/files/access.hpp"
+#include "twosided_compat/files/pending_messages.hpp"
 #include "twosided_compat/files/pieces.hpp"
 
 namespace librma::mpi {
@@ -66,14 +67,15 @@ class Exchange {
   void find_share(std::size_t aggregator, MPI_Offset round);
   /// Tells the aggregators how much this member accesses.
   [[nodiscard]] int exchange_amounts();
-  /// Start the messages of a round: an aggregator's receives of lists and of data that are written, a member's sends of
-  /// both and its receives of data that are read.
+  /// Start the messages of a round: an aggregator's receives of lists and of data that are written, a
+  /// member's sends of both and its receives of data that are read.
   [[nodiscard]] int start_aggregator();
   [[nodiscard]] int start_member();
   [[nodiscard]] int wait_for_lists();
   /// Accesses this aggregator's window, and sends back what was read.
   [[nodiscard]] int access_window(MPI_Offset round);
-  /// Stores the pieces of all members, in the order of their offsets. MPI_ERR_INTERN if a message has a wrong one.
+  /// Stores the pieces of all members, in the order of their offsets. MPI_ERR_INTERN if a message has a
+  /// wrong one.
   [[nodiscard]] int merge(MPI_Offset round, std::vector<FilePiece>& merged) const;
   /// Reads pieces. Returns the offset up to which the file has data, as far as the pieces tell.
   [[nodiscard]] MPI_Offset read(std::span<FilePiece> pieces);
@@ -89,8 +91,8 @@ class Exchange {
   std::vector<MPI_Offset> positions_;  ///< by aggregator: how far this member's data are exchanged
   std::vector<Share> out_;             ///< by aggregator: this member's shares
   std::vector<Share> in_;              ///< of an aggregator, by rank: the members' shares
-  std::vector<MPI_Request> requests_;  ///< of lists, and of data that are written
-  std::vector<MPI_Request> replies_;   ///< of data that are read: first those that this member gets
+  PendingMessages lists_;              ///< also the data that are written
+  PendingMessages replies_;            ///< the data that are read: first those that this member gets
   std::vector<std::size_t> awaited_;   ///< the aggregators of those
   std::size_t own_bytes_ = 0;          ///< of an aggregator that reads: what its own share has got
   int code_ = MPI_SUCCESS;             ///< of this aggregator's accesses

@@ -1,7 +1,7 @@
 // Collective accesses: whether the members access the file together, and how they divide it.
 //
-// Together they do it in two phases. Some members, the aggregators, have a range of the file each. In one phase the
-// members and the aggregators exchange data, in the other the aggregators access the file.
+// Together they do it in two phases. Some members, the aggregators, have a range of the file each. In one
+// phase the members and the aggregators exchange data, in the other the aggregators access the file.
 
 #include "twosided_compat/files/two_phase.hpp"
 
@@ -16,8 +16,8 @@
 namespace librma::mpi {
 namespace {
 
-/// If the contiguous parts have so many bytes on average, each member moves its own: the exchange would copy what the
-/// system copies as fast.
+/// If the contiguous parts have so many bytes on average, each member moves its own: the exchange would
+/// copy what the system copies as fast.
 constexpr MPI_Count kLargePart = 32768;
 
 /// What a member tells the others about its access.
@@ -71,7 +71,8 @@ bool is_together(const std::vector<Extent>& all) {
 
 MPI_Offset rounded_up(MPI_Offset value, MPI_Offset unit) { return (value + unit - 1) / unit * unit; }
 
-/// Divides the range of all accesses among the aggregators. Returns false if the accesses are too sparse for it.
+/// Divides the range of all accesses among the aggregators. Returns false if the accesses are too sparse
+/// for it.
 bool divide(const File& file, const std::vector<Extent>& all, Division& division) {
   constexpr MPI_Offset kPage = 4096;
   division.aggregators = file.aggregators();
