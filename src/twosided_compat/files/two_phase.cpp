@@ -16,9 +16,10 @@
 namespace librma::mpi {
 namespace {
 
-/// If the contiguous parts have so many bytes on average, each member moves its own: the exchange would
-/// copy what the system copies as fast.
+/// If the contiguous parts have so many bytes on average, each member moves its own: the exchange would copy
+/// what the system copies as fast. Between hosts a file system does more for each part.
 constexpr MPI_Count kLargePart = 32768;
+constexpr MPI_Count kLargePartOnOneHost = 4096;
 
 /// What a member tells the others about its access.
 struct Extent {
@@ -55,7 +56,7 @@ bool interleave(std::vector<Extent> all) {
 }
 
 /// Returns whether the members access the file together. All decide the same.
-bool is_together(const std::vector<Extent>& all) {
+bool is_together(const File& file, const std::vector<Extent>& all) {
   MPI_Count bytes = 0;
   MPI_Count parts = 0;
   bool all_wish = true;
@@ -66,7 +67,8 @@ bool is_together(const std::vector<Extent>& all) {
     parts += one.parts;
   }
   if (bytes == 0) return false;
-  return all_wish || (bytes / parts < kLargePart && interleave(all));
+  const bool is_one_host = std::ranges::all_of(file.hosts, [](int first) { return first == 0; });
+  return all_wish || (bytes / parts < (is_one_host ? kLargePartOnOneHost : kLargePart) && interleave(all));
 }
 
 MPI_Offset rounded_up(MPI_Offset value, MPI_Offset unit) { return (value + unit - 1) / unit * unit; }
@@ -108,7 +110,7 @@ Outcome transfer_together(File& file, const FileAccess& access) {
       allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm.handle<MPI_Comm>());
   if (code != MPI_SUCCESS) return {.code = code};
   Division division;
-  if (!is_together(all) || !divide(file, all, division)) return transfer(file, access);
+  if (!is_together(file, all) || !divide(file, all, division)) return transfer(file, access);
   Exchange exchange(file, access, division);
   Outcome outcome = exchange.run();
   // A member that has no place for its data fails alone.
