@@ -61,6 +61,7 @@ contains
     call exchange('partitions')
     call exchange('imrecv')
     call exchange('large counts')
+    call exchange('file')
     call exchange('testall')
     call exchange('get_status')
     call exchange('put')
@@ -80,6 +81,8 @@ contains
       type(MPI_Message) :: message
       type(MPI_Status) :: status
       type(MPI_Win) :: win
+      type(MPI_File) :: file
+      character(len=100) :: name
       integer :: round, from
       logical :: flag
       integer, asynchronous, allocatable :: memory(:)
@@ -180,6 +183,17 @@ contains
         call MPI_Irecv(section, int(count, MPI_COUNT_KIND), MPI_INTEGER, left, 1, MPI_COMM_WORLD, requests(1))
         call MPI_Isend(sent(::2, ::3), int(count, MPI_COUNT_KIND), MPI_INTEGER, right, 1, MPI_COMM_WORLD, requests(2))
         call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+      case ('file')
+        call system_clock(round)
+        write (name, '(a,i0)') '/tmp/librma-sections-', round
+        call MPI_Bcast(name, len(name), MPI_CHARACTER, 0, MPI_COMM_WORLD)
+        call MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file)
+        call MPI_File_iwrite_at(file, int(4 * count * rank, MPI_OFFSET_KIND), sent(::2, ::3), count, MPI_INTEGER, requests(1))
+        call MPI_Wait(requests(1), status)
+        call MPI_Barrier(MPI_COMM_WORLD)
+        call MPI_File_iread_at_all(file, int(4 * count * left, MPI_OFFSET_KIND), section, count, MPI_INTEGER, requests(1))
+        call MPI_Wait(requests(1), status)
+        call MPI_File_close(file)
       case default
         allocate (memory(count), source=0)
         call MPI_Win_create(memory, int(4 * count, MPI_ADDRESS_KIND), 4, MPI_INFO_NULL, MPI_COMM_WORLD, win)

@@ -119,11 +119,12 @@ int FileAccess::finish(const Outcome& outcome, MPI_Count& bytes) const {
   bytes = static_cast<MPI_Count>(outcome.bytes);
   if (converted_ == nullptr) return outcome.code;
   // Elements that are there in part only are left out.
-  const MPI_Count count = file_type_->size() == 0 ? 0 : bytes / file_type_->size();
+  const MPI_Count element = file_type_->size();
+  const MPI_Count count = element > 0 ? bytes / element : 0;
   bytes = count * type_->size();
   if (direction_ == FileDirection::kWrite || count == 0) return outcome.code;
   const int code = view_->representation().read(memory_.address, count, *type_, converted_.get(),
-                                                static_cast<std::size_t>(count * file_type_->size()));
+                                                static_cast<std::size_t>(count * element));
   return outcome.code != MPI_SUCCESS ? outcome.code : code;
 }
 

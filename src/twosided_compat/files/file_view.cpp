@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <limits>
+#include <algorithm>
 
 #include "twosided_compat/binding/checked_arithmetic.hpp"
 #include "twosided_compat/objects/errors.hpp"
@@ -24,6 +24,7 @@ FileView::FileView(const Made& made)
       representation_(made.representation),
       etype_bytes_(made.file_etype->size()),
       tile_(made.file_filetype->layout().bytes()),
+      tile_bytes_(std::max<MPI_Count>(tile_.size(), 1)),
       extent_(made.file_filetype->bounds().extent) {
   contiguous_ = tile_.is_block() && tile_.size() == extent_;
   ascending_ = !made.overlaps && extent_ >= tile_.high() - tile_.low();
@@ -31,7 +32,7 @@ FileView::FileView(const Made& made)
 
 MPI_Count FileView::parts_of(MPI_Count bytes) const {
   if (contiguous_ || bytes == 0) return 1;
-  const MPI_Count tiles = (bytes - 1) / tile_.size() + 1;
+  const MPI_Count tiles = (bytes - 1) / tile_bytes_ + 1;
   return tiles * tile_.blocks();
 }
 
@@ -39,8 +40,7 @@ bool FileView::reaches(MPI_Offset position, MPI_Count bytes) const {
   bool overflows = false;
   const MPI_Offset end = plus(position, bytes, overflows);
   if (overflows || !has_data()) return !overflows;
-  const MPI_Count tile_end =
-      plus(displacement_, times(end / tile_.size() + 1, extent_, overflows), overflows);
+  const MPI_Count tile_end = plus(displacement_, times(end / tile_bytes_ + 1, extent_, overflows), overflows);
   static_cast<void>(plus(tile_end, tile_.high(), overflows));
   return !overflows;
 }
@@ -59,16 +59,16 @@ MPI_Offset FileView::position_of(MPI_Offset offset) const {
   const MPI_Offset tiles = distance / extent_;
   // The first byte of this tile that is not below the offset; there is none if all are.
   MPI_Count low = 0;
-  MPI_Count high = tile_.size();
+  MPI_Count high = tile_bytes_;
   while (low < high) {
     const MPI_Count middle = low + (high - low) / 2;
-    if (offset_of(tiles * tile_.size() + middle) < offset) {
+    if (offset_of(tiles * tile_bytes_ + middle) < offset) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  return tiles * tile_.size() + low;
+  return tiles * tile_bytes_ + low;
 }
 
 int check_in_file(const TypeMap& map, const char* name, bool& overlaps) {

@@ -40,7 +40,7 @@ class FileView {
   /// Returns whether a byte at a greater position has a greater offset.
   [[nodiscard]] bool is_ascending() const { return ascending_; }
   /// Returns whether the filetype has data, without which nothing can be read or written.
-  [[nodiscard]] bool has_data() const { return tile_.size() > 0; }
+  [[nodiscard]] bool has_data() const { return !tile_.empty(); }
   /// Returns the contiguous parts of `bytes` bytes, about.
   [[nodiscard]] MPI_Count parts_of(MPI_Count bytes) const;
 
@@ -63,6 +63,7 @@ class FileView {
   const Representation* representation_;
   MPI_Count etype_bytes_ = 1;
   TypeMap tile_;
+  MPI_Count tile_bytes_ = 1;  // of a tile's data; 1 also if there are none
   MPI_Count extent_ = 1;
   bool contiguous_ = true;
   bool ascending_ = true;
@@ -79,7 +80,7 @@ void FileView::visit(MPI_Offset from, MPI_Offset to, const Visit& visit) const {
     visit(displacement_ + tile_.low() + from, static_cast<std::size_t>(to - from));
     return;
   }
-  const MPI_Count size = tile_.size();
+  const MPI_Count size = tile_bytes_;
   const MPI_Offset first = from / size;
   const MPI_Offset tiles = (to - 1) / size - first + 1;
   MPI_Offset offset = 0;  // of the part that is not visited yet

@@ -41,11 +41,12 @@ int find_named(const char* name, const Representation*& found) {
 
 /// Checks a filetype, as it lies in the file.
 int check_filetype(const Datatype& etype, const Datatype& filetype) {
-  if (etype.size() <= 0) return failure(MPI_ERR_TYPE, "the etype has no data");
-  if (filetype.size() % etype.size() != 0) {
+  const MPI_Count unit = etype.size();
+  if (unit <= 0) return failure(MPI_ERR_TYPE, "the etype has no data");
+  if (filetype.size() % unit != 0) {
     return failure(MPI_ERR_TYPE,
                    fmt::format("the filetype has {} bytes, which are no whole number of etypes of {}",
-                               filetype.size(), etype.size()));
+                               filetype.size(), unit));
   }
   if (filetype.size() > 0 && filetype.bounds().extent <= 0)
     return failure(MPI_ERR_TYPE, fmt::format("the filetype has the extent {}", filetype.bounds().extent));
