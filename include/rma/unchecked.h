@@ -80,6 +80,11 @@ int rma_try_barrier(rma_meeting_t meeting);
 int rma_try_allreduce(rma_meeting_t meeting, void* dst, const void* src, size_t count,
                       const rma_reducer_t* reducer);
 
+/** Says that the library `name` uses the contexts above RMA_CONTEXT_LAST in this process, as one library may:
+ *  two would take each other's messages. May be called at any time. The string stays in place.
+ *  @return null, or the name of the other library that has said so before. */
+const char* rma_claim_contexts(const char* name);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,7 +2,9 @@
 
 #include "rma/unchecked.h"
 
+#include <atomic>
 #include <cstddef>
+#include <cstring>
 #include <new>
 #include <span>
 
@@ -120,6 +122,16 @@ void rma_posted_cancel(rma_posted_recv_t* posted) {
 rma_status_t rma_posted_request(rma_posted_recv_t* posted, rma_request_t* request) {
   return librma::call("rma_wait_any", -1, 0,
                       [&](Runtime& runtime) { return runtime.messages->open_request(*posted, request); });
+}
+
+const char* rma_claim_contexts(const char* name) {
+  static std::atomic<const char*> owner = nullptr;
+  const char* before = nullptr;
+  // Acquire pairs with the release of the library that came first: its string is there.
+  if (owner.compare_exchange_strong(before, name, std::memory_order_acq_rel, std::memory_order_acquire) ||
+      std::strcmp(before, name) == 0)
+    return nullptr;
+  return before;
 }
 
 }  // extern "C"

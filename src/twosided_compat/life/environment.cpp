@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "rma/rma.h"
+#include "rma/unchecked.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
@@ -24,6 +25,13 @@
 
 namespace librma::mpi {
 namespace {
+
+/// The library's name. Two of MPI in one process would be two MPIs with the same messages.
+#ifdef RMA_MPI_OPENMPI
+constexpr const char* kLibrary = "librma's libmpi.so.40";
+#else
+constexpr const char* kLibrary = "librma's libmpi_abi.so.1";
+#endif
 
 std::mutex life_lock;  // guards changes of `phase` and `users`, so that of two threads one begins the job
 int users = 0;         // of the job: MPI_Init, and each session
@@ -55,6 +63,13 @@ void close_objects() {
 /// Begins the job for one more user. The caller holds life_lock.
 int enter() {
   if (users == 0) {
+    if (const char* const other = rma_claim_contexts(kLibrary); other != nullptr) {
+      return failure(
+          MPI_ERR_OTHER,
+          fmt::format("{} serves this process already, and {} cannot do so too: parts of the program "
+                      "are linked with one, and parts with the other",
+                      other, kLibrary));
+    }
     explain_waits();  // before the first, that for the other ranks
     share_static_data();
     if (const rma_status_t status = rma_init(); status != RMA_SUCCESS) return runtime_failure(status);
