@@ -84,6 +84,10 @@ rma_install_libraries(development mpi_abi)
 install(FILES ${RMA_MPI_INCLUDE}/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rma-mpi)
 install(FILES ${PROJECT_BINARY_DIR}/rma-mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# The libraries that stand in for Open MPI's, in a folder of their own: programs find them by LD_LIBRARY_PATH only.
+install(TARGETS ${RMA_OPENMPI_LIBRARIES}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/rma/openmpi COMPONENT runtime NAMELINK_SKIP)
+
 # OpenSHMEM. Its header has a folder of its own for the same reason.
 configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-shmem.pc.in ${PROJECT_BINARY_DIR}/rma-shmem.pc @ONLY)
 rma_install_libraries(development rma_shmem)

@@ -149,6 +149,14 @@ done
 right "$work/mpi"
 echo "MPI wrapper: right"
 
+# A program of Open MPI, which finds the library that stands in for Open MPI's.
+if command -v mpicc.openmpi > /dev/null; then
+  mpicc.openmpi "$here/../openmpi/program.c" -o "$work/openmpi"
+  said=$("$prefix/bin/rmarun" -n 2 --timeout 60 "$work/openmpi") || fail "a program of Open MPI failed: $said"
+  [ "$(grep -c '^rank . of 2: librma' <<< "$said")" -eq 2 ] || fail "a program of Open MPI says: $said"
+  echo "a program of Open MPI: right"
+fi
+
 # Several interfaces in one program.
 if ! grep -q '^#define RMA_ARMCI_MPI 1' "$prefix/include/armci.h"; then
   "$cc" "$here/../mixed/orders.c" $(pkg-config --cflags --libs rma-mpi rma-shmem armci rma) -Wl,-rpath,"$libdir" -o "$work/mixed"

@@ -8,9 +8,9 @@
 /// mpi_x_.
 #define RMA_MPI_FORTRAN_WEAK(name) [[gnu::weak, gnu::alias("p" #name)]] decltype(p##name) name
 
-// Open MPI's module mpi_f08 calls procedures of its own names, with the arguments that mpif.h has: a handle of
-// the module has one INTEGER in it, and a buffer's address stands for the buffer. So do the procedures of the
-// module mpi that return a C pointer.
+// Open MPI's module mpi_f08 calls procedures of its own names, with the arguments that mpif.h has: a handle
+// of the module has one INTEGER in it, and a buffer's address stands for the buffer. So do the procedures
+// of the module mpi that return a C pointer.
 #ifdef RMA_MPI_OPENMPI
 /// Defines mpi_x_ as RMA_MPI_FORTRAN_WEAK does, and mpi_x_f08_ as another name of it.
 #define RMA_MPI_FORTRAN_NAMES(name) \

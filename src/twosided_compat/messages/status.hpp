@@ -7,8 +7,8 @@
 
 namespace librma::mpi {
 
-/// The words of MPI_Status::MPI_internal: two for the number of received bytes, one for cancellation. Open MPI's
-/// status has three words, and cancellation comes first.
+/// The words of MPI_Status::MPI_internal: two for the number of received bytes, one for cancellation. Open
+/// MPI's status has three words, and cancellation comes first.
 inline constexpr bool kThreeWords = std::extent_v<decltype(MPI_Status::MPI_internal)> == 3;
 inline constexpr int kBytesWord = kThreeWords ? 1 : 0;
 inline constexpr int kCancelledWord = kThreeWords ? 0 : 2;

@@ -1,4 +1,5 @@
-// The conversions to and from Fortran, which are functions in Open MPI's interface and inline in the standard's.
+// The conversions to and from Fortran, which are functions in Open MPI's interface and inline in the
+// standard's.
 
 #include <cstring>
 

@@ -1,6 +1,6 @@
-// Open MPI's C++ bindings, as far as installed programs use them. Their header has almost everything inline, so
-// every program that includes it imports three member functions and two of C, and hardly any program calls one. The
-// names here are those that the compiler gives to the members of namespace MPI.
+// Open MPI's C++ bindings, as far as installed programs use them. Their header has almost everything
+// inline, so every program that includes it imports three member functions and two of C, and hardly any
+// program calls one. The names here are those that the compiler gives to the members of namespace MPI.
 
 #include "mpi.h"
 #include "twosided_compat/objects/errors.hpp"

@@ -1,5 +1,5 @@
-// The functions that Open MPI's header has for the constants MPI_COMM_NULL_COPY_FN and the like. A key that is made with them
-// calls them as it calls those of a program.
+// The functions that Open MPI's header has for the constants MPI_COMM_NULL_COPY_FN and the like. A key that
+// is made with them calls them as it calls those of a program.
 
 #include "mpi.h"
 
