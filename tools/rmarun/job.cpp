@@ -17,6 +17,7 @@
 #include "rmarun/environment.hpp"
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/forwarder.hpp"
+#include "rmarun/other_mpi.hpp"
 #include "rmarun/passing.hpp"
 #include "rmarun/personality.hpp"
 #include "rmarun/pmix_server.hpp"
@@ -61,6 +62,7 @@ class Job {
       turn();
     }
     progress.over.store(true, std::memory_order_release);  // pairs with the guard's acquire
+    say_about_other_mpi();
     forwarder_.drain();
     const Verdict after = failures_.after_leaving();
     if (!exit_code_) say(after);
@@ -70,6 +72,20 @@ class Job {
   }
 
  private:
+  /// Says that the ranks were no job, if they have loaded Open MPI itself.
+  void say_about_other_mpi() {
+    if (server_ == nullptr || ranks_.size() < 2) return;
+    for (int rank = 0; rank < options_.ranks(); ++rank) {
+      if (server_->reports().stage(rank) != Stage::kNone) return;
+    }
+    if (const std::string path = other_mpi_.opened(); !path.empty()) {
+      forwarder_.say(
+          fmt::format("the program has loaded {}, and no rank has joined the job; with --mpi openmpi it gets "
+                      "librma's libmpi.so.40",
+                      path));
+    }
+  }
+
   void start_ranks() {
     auto prepared = preparation_.take();
     if (!prepared.ok()) return fail(kExitFailure, prepared.status().text());
@@ -90,6 +106,7 @@ class Job {
       if (const librma::Status status = provide_mpi(environment, program, place); !status.ok()) {
         return fail(kExitFailure, status.text());
       }
+      if (looks_by_itself(environment)) other_mpi_.watch(environment);
       if (const librma::Status status = preload_process_heap(environment); !status.ok()) {
         return fail(kExitFailure, status.text());
       }
@@ -279,6 +296,7 @@ class Job {
   std::vector<Rank> ranks_;
   FailureFinder failures_{ranks_};
   Waits waits_;
+  OtherMpi other_mpi_;
   std::optional<int> exit_code_;  ///< set by the first failure
   Ending ending_;
   Deadline timeout_;     ///< when --timeout ends the job

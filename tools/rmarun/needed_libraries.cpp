@@ -141,8 +141,8 @@ fs::path find_program(std::string_view program) {
   return {};
 }
 
-/// Returns the path of a library, or an empty one.
-fs::path find_library(const std::string& name, const std::vector<std::string>& folders) {
+/// Returns the path of a file in one of the folders, or an empty one.
+fs::path find_in(const std::vector<std::string>& folders, const std::string& name) {
   std::error_code error;
   for (const std::string& folder : folders) {
     fs::path file = fs::path(folder) / name;
@@ -152,6 +152,12 @@ fs::path find_library(const std::string& name, const std::vector<std::string>& f
 }
 
 }  // namespace
+
+fs::path find_library(const std::string& name, const Environment& environment) {
+  std::vector<std::string> folders = split(environment.get("LD_LIBRARY_PATH"), ':');
+  folders.insert(folders.end(), kUsualFolders.begin(), kUsualFolders.end());
+  return find_in(folders, name);
+}
 
 bool needs_library(std::string_view program, const Environment& environment,
                    const std::function<bool(std::string_view)>& matches) {
@@ -166,7 +172,7 @@ bool needs_library(std::string_view program, const Environment& environment,
     for (const std::string& library : needs.libraries) {
       if (matches(library)) return true;
       if (!seen.insert(library).second) continue;
-      if (fs::path found = find_library(library, folders); !found.empty()) files.push_back(std::move(found));
+      if (fs::path found = find_in(folders, library); !found.empty()) files.push_back(std::move(found));
     }
   }
   return false;

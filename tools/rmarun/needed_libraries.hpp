@@ -1,6 +1,8 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "rmarun/environment.hpp"
@@ -13,5 +15,9 @@ namespace rmarun {
 /// for scripts, for files that cannot be read, and for what a program opens by dlopen(3).
 [[nodiscard]] bool needs_library(std::string_view program, const Environment& environment,
                                  const std::function<bool(std::string_view)>& matches);
+
+/// Returns the path of a library in LD_LIBRARY_PATH of this environment or in the usual folders, or an empty
+/// one.
+[[nodiscard]] std::filesystem::path find_library(const std::string& name, const Environment& environment);
 
 }  // namespace rmarun

@@ -43,7 +43,7 @@ librma::Status provide_mpi(Environment& environment, const Program& program, con
   const std::string setting = environment.get(kMpiSetting);
   if (setting == "own") return {};
   const bool asked = setting == kOpenMpi;
-  if (!asked && !setting.empty() && setting != "auto")
+  if (!asked && !looks_by_itself(environment))
     return {RMA_ERR_SETTING, fmt::format("RMA_MPI is '{}'; it may be auto, openmpi or own", setting)};
   const std::filesystem::path folder = find_installed(RMA_OPENMPI_INSTALLED, RMA_OPENMPI_BUILT);
   if (folder.empty()) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "rmarun/environment.hpp"
 #include "rmarun/options.hpp"
 #include "util/status.hpp"
@@ -25,5 +27,11 @@ struct RankPlace {
 /// @return RMA_ERR_SETTING for another value, and if librma's libmpi.so.40 is asked for and not there.
 [[nodiscard]] librma::Status provide_mpi(Environment& environment, const Program& program,
                                          const RankPlace& place);
+
+/// Whether provide_mpi() was to look at the program, and has found that it needs no MPI of rmarun's.
+[[nodiscard]] inline bool looks_by_itself(const Environment& environment) {
+  const std::string setting = environment.get(kMpiSetting);
+  return setting.empty() || setting == "auto";
+}
 
 }  // namespace rmarun
