@@ -105,7 +105,9 @@ inline Status receive_taken(Runtime& runtime, const MessageData& data, rma_messa
         RMA_TRY(check_receive(runtime, source, tag, blocking, request));
         RMA_TRY(check_buffer(dst, bytes, "dst"));
         const std::span<std::byte> buffer(static_cast<std::byte*>(dst), bytes);
-        if (runtime.messages->receive_at_once(buffer, source, tag, context, info)) {
+        rma_message_info_t unused;
+        if (runtime.messages->receive_at_once(buffer, source, tag, context,
+                                              info != nullptr ? *info : unused)) {
           if (blocking == Blocking::no) *request = kCompleteRequest;
           return {};
         }

@@ -19,24 +19,7 @@ namespace {
   return untraced_messages.load(std::memory_order_acquire);  // pairs with the store in rma_init
 }
 
-/// Runs `attempt(Messages&)`, which returns whether it has done the whole call. Returns false without one if
-/// calls are traced, so that the call that the library makes then is in the trace.
-template <typename Attempt>
-[[gnu::always_inline]] inline int attempt_at_once(const Attempt& attempt) try {
-  Messages* const messages = messages_at_once();
-  return messages != nullptr && attempt(*messages) ? 1 : 0;
-} catch (const std::bad_alloc&) {
-  return 0;
-}
-
-// These two are not inlined, so that the usual cases below save no registers for them.
-
-[[gnu::noinline]] rma_status_t post_otherwise(std::span<std::byte> buffer, const Messages::Wanted& wanted,
-                                              rma_posted_recv_t& posted) {
-  return call("rma_recv_nb", wanted.source, buffer.size(),
-              [&](Runtime& runtime) { return runtime.messages->post(buffer, wanted, posted); });
-}
-
+// It is not inlined, so that the usual case below saves no registers for it.
 [[gnu::noinline]] int test_traced(const rma_posted_recv_t& posted) {
   int ended = 0;
   static_cast<void>(call("rma_test", -1, 0, [&](Runtime& runtime) -> Status {
@@ -65,21 +48,28 @@ int rma_try_send(const void* src, size_t bytes, int rank, int tag, uint32_t cont
 }
 
 int rma_try_recv(void* dst, size_t bytes, int source, int tag, uint32_t context, rma_message_info_t* info) {
-  return librma::attempt_at_once([=](librma::Messages & messages) __attribute__((always_inline)) {
-    return messages.receive_at_once({static_cast<std::byte*>(dst), bytes}, source, tag, context, info);
-  });
+  librma::Messages* const messages = librma::messages_at_once();
+  if (messages == nullptr) [[unlikely]]
+    return 0;
+  return messages->receive_at_once({static_cast<std::byte*>(dst), bytes}, source, tag, context, *info) ? 1
+                                                                                                       : 0;
+}
+
+int rma_try_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
+                      rma_posted_recv_t* posted) {
+  librma::Messages* const messages = librma::messages_at_once();
+  if (messages == nullptr) [[unlikely]]
+    return 0;
+  return messages->post_at_once({static_cast<std::byte*>(dst), bytes}, source, tag, context, *posted) ? 1 : 0;
 }
 
 rma_status_t rma_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
                            rma_posted_recv_t* posted) {
-  const bool done =
-      librma::attempt_at_once([=](librma::Messages & messages) __attribute__((always_inline)) {
-        return messages.post_at_once(static_cast<std::byte*>(dst), bytes, source, tag, context, *posted);
-      }) != 0;
-  if (done) [[likely]]
-    return RMA_SUCCESS;
-  return librma::post_otherwise({static_cast<std::byte*>(dst), bytes},
-                                {.source = source, .tag = tag, .context = context}, *posted);
+  if (rma_try_post_recv(dst, bytes, source, tag, context, posted) != 0) return RMA_SUCCESS;
+  const librma::Messages::Wanted wanted = {.source = source, .tag = tag, .context = context};
+  return librma::call("rma_recv_nb", source, bytes, [&](Runtime& runtime) {
+    return runtime.messages->post({static_cast<std::byte*>(dst), bytes}, wanted, *posted);
+  });
 }
 
 rma_status_t rma_posted_wait(rma_posted_recv_t* posted) {
@@ -99,7 +89,7 @@ int rma_try_probe(int source, int tag, uint32_t context, rma_message_info_t* inf
   librma::Messages* const messages = librma::messages_at_once();
   if (messages == nullptr) [[unlikely]]
     return -1;
-  switch (messages->probe_at_once({.source = source, .tag = tag, .context = context}, *info)) {
+  switch (messages->probe_at_once(source, tag, context, *info)) {
     case librma::Messages::Probed::none:
       return 0;
     case librma::Messages::Probed::found:

@@ -11,6 +11,7 @@
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 #include "util/take_head.hpp"
+#include "util/undo.hpp"
 
 namespace librma {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 /// The most messages that a thread takes from one ring before it looks at the next.
 constexpr int kAtOnce = 32;
 
-void describe(ReceiveOperation& receive, int source, int tag, std::size_t bytes) {
+void describe_message(ReceiveOperation& receive, int source, int tag, std::size_t bytes) {
   receive.peer = source;
   receive.bytes = bytes;
   if (receive.info != nullptr) *receive.info = {.source = source, .tag = tag, .bytes = bytes};
@@ -62,7 +63,7 @@ bool Arrivals::poll_rings_for(DirectReceive& receive) {
     if (next >= rings.size()) next = 0;
     Inbox::Ring& ring = *rings[next++];
     if (!ring.waiting()) continue;
-    if (!take_first(ring, receive)) static_cast<void>(poll_ring(ring, &receive));
+    if (!take_first_for(ring, receive)) static_cast<void>(poll_ring(ring, &receive));
     if (receive.from < 0) continue;
     if (rings.size() > 1) next_ring_.store(next, std::memory_order_relaxed);
     return true;
@@ -70,10 +71,33 @@ bool Arrivals::poll_rings_for(DirectReceive& receive) {
   return false;
 }
 
+bool Arrivals::take_first_for(Inbox::Ring& ring, DirectReceive& receive) {
+  const std::unique_lock guard(ring.lock, std::try_to_lock);
+  LineReceiver::Head head;
+  if (!guard.owns_lock() || ring.closed.load(std::memory_order_relaxed) ||
+      ring.receiver.peek_inlined(head) != LineReceiver::Found::message || !take(receive, ring.sender, head)) {
+    return false;
+  }
+  ring.receiver.pop(head, UnexpectedWindow::cost(head.body.size()));
+  if (ring.receiver.wished_for_room()) outbox_.wake(ring.sender);
+  return true;
+}
+
+bool Arrivals::receive_longer(MessageContext& context, int source, int tag, std::span<std::byte> buffer,
+                              rma_message_info_t& info) {
+  const MessageData data = MessageData::of(buffer);
+  DirectReceive receive = {
+      .context = context, .source = source, .tag = tag, .data = data, .most = buffer.size()};
+  if (!take_first_for(*inbox_.of(source), receive)) return false;
+  info = {.source = source, .tag = receive.its_tag, .bytes = receive.bytes};
+  return true;
+}
+
 bool Arrivals::take(DirectReceive& receive, int sender, const LineReceiver::Head& head) {
   if (head.type != MessageType::eager || !receive.wants(sender, head.envelope) ||
       head.body.size() > receive.most ||
-      (!receive.context.matcher.idle() && !is_next(receive, sender, head.envelope.tag))) {
+      (!receive.context.matcher.idle() &&
+       !is_next(receive.context, sender, receive.tag, head.envelope.tag, receive.source))) {
     return false;
   }
   receive.from = sender;
@@ -83,10 +107,10 @@ bool Arrivals::take(DirectReceive& receive, int sender, const LineReceiver::Head
   return true;
 }
 
-bool Arrivals::is_next(DirectReceive& receive, int sender, int tag) {
-  const std::lock_guard guard(receive.context.lock);
-  Matcher& matcher = receive.context.matcher;
-  return matcher.find(receive.source, receive.tag) == nullptr && matcher.posted_for(sender, tag) == nullptr;
+bool Arrivals::is_next(MessageContext& context, int sender, int tag, int its_tag, int source) {
+  const std::lock_guard guard(context.lock);
+  Matcher& matcher = context.matcher;
+  return matcher.find(source, tag) == nullptr && matcher.posted_for(sender, its_tag) == nullptr;
 }
 
 void Arrivals::drain(int rank) {
@@ -116,7 +140,9 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
     if (!guard.owns_lock()) return false;
     if (outbox_.lost(ring.sender)) ring.closed.store(true, std::memory_order_relaxed);
     if (ring.closed.load(std::memory_order_relaxed)) return false;
-    for (int i = 0; i < kAtOnce; ++i) {
+    const int at_once = direct == nullptr ? take_in_at_once(ring) : 0;
+    found = any_matched = at_once != 0;
+    for (int i = at_once; i < kAtOnce; ++i) {
       LineReceiver::Head head;
       const LineReceiver::Found what = ring.receiver.peek(head);
       if (what == LineReceiver::Found::nothing ||
@@ -147,7 +173,7 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
     }
     if (found && ring.receiver.wished_for_room()) outbox_.wake(ring.sender);
   }
-  if (any_matched) operations_.wake();
+  if (any_matched) operations_.wake_after_barrier();  // the barrier of wished_for_room()
   // Without the lock, because a long copy would keep other threads from this sender's next messages.
   copy(ring.sender, fetches);
   if (!honest) {
@@ -224,6 +250,54 @@ bool Arrivals::take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>
   }
 }
 
+inline void Arrivals::end(CallersReceive& receive, int source, int tag, std::span<const std::byte> data) {
+  receive.posted->info = {.source = source, .tag = tag, .bytes = data.size()};
+  const std::size_t wanted = std::min(data.size(), receive.bytes);
+  if (wanted <= RingLine::kBody) {
+    copy_short(receive.address, data.data(), wanted);
+  } else {
+    std::memcpy(receive.address, data.data(), wanted);
+  }
+  operations_.end(receive, receive.status_of(data.size()), source);
+}
+
+int Arrivals::take_in_at_once(Inbox::Ring& ring) {
+  int taken = 0;
+  LineReceiver::Head head;
+  for (; taken < kAtOnce; ++taken) {
+    if (ring.receiver.peek_inlined(head) != LineReceiver::Found::message || head.type != MessageType::eager)
+      break;
+    const auto [number, tag] = head.envelope;
+    MessageContext* const context = contexts_.locked_at_once(number);
+    if (context == nullptr) [[unlikely]]
+      break;
+    // A receive keeps its context from being retired, so a context that was revived has none.
+    PostedReceive* const posted = context->matcher.match_callers(ring.sender, tag);
+    context->lock.unlock();
+    if (posted == nullptr) break;
+    end(*static_cast<CallersReceive*>(posted), ring.sender, tag, head.body);
+    ring.receiver.pop(head, UnexpectedWindow::cost(head.body.size()));
+  }
+  return taken;
+}
+
+ReceiveOperation& Arrivals::operation_of(CallersReceive& receive, std::uint64_t name) {
+  ReceiveOperation* made = nullptr;
+  static_cast<void>(operations_.receives().with(name, [&](ReceiveOperation& operation) {
+    operation.source = receive.source;
+    operation.tag = receive.tag;
+    operation.context = receive.context;
+    operation.data = MessageData::of({receive.address, receive.bytes});
+    operation.info = &receive.posted->info;
+    operation.end.posted = receive.posted;
+    operation.end.waits = false;
+    made = &operation;
+    return true;
+  }));
+  operations_.leave_callers();
+  return *made;
+}
+
 bool Arrivals::take_in_eager(const Arrival& arrival, bool* matched) {
   const auto [context_number, tag] = arrival.envelope;
   if (tag < 0) return false;
@@ -238,10 +312,14 @@ bool Arrivals::take_in_eager(const Arrival& arrival, bool* matched) {
     posted = context->matcher.match(arrival.source, tag);
     if (posted == nullptr) return keep(*context, arrival, arrival.body.size(), nullptr, arrival.body, true);
   }
-  auto& receive = *static_cast<ReceiveOperation*>(posted);
-  describe(receive, arrival.source, tag, arrival.body.size());
-  receive.data.scatter(0, arrival.body.first(receive.wanted()));
   *matched = true;
+  if (posted->posted != nullptr) {
+    end(*static_cast<CallersReceive*>(posted), arrival.source, tag, arrival.body);
+    return true;
+  }
+  auto& receive = *static_cast<ReceiveOperation*>(posted);
+  describe_message(receive, arrival.source, tag, arrival.body.size());
+  receive.data.scatter(0, arrival.body.first(receive.wanted()));
   operations_.end(receive, receive.status(), false);  // our caller wakes, once for many messages
   return true;
 }
@@ -278,10 +356,15 @@ bool Arrivals::take_in_announcement(const Arrival& arrival, bool* matched, std::
     return false;
   }
   PostedReceive* posted = nullptr;
+  // For a CallersReceive. It is made before the lock is taken, and before anything has changed.
+  ReceiveOperation& spare = operations_.receives().make();
+  const std::uint64_t name = spare.name;
+  Undo end_spare([&] { operations_.receives().end(name); });
   {
     MessageContext& context = contexts_.locked(arrival.envelope.context);
     const std::lock_guard guard(context.lock, std::adopt_lock);
     posted = context.matcher.match(arrival.source, arrival.envelope.tag);
+    if (posted != nullptr && posted->posted != nullptr) posted->posted->operation = name;
     if (posted == nullptr) {
       auto kept = std::make_unique<Announcement>(*announced);
       kept->start = {};
@@ -289,8 +372,12 @@ bool Arrivals::take_in_announcement(const Arrival& arrival, bool* matched, std::
                   announced->start, announced->costs());
     }
   }
-  auto& receive = *static_cast<ReceiveOperation*>(posted);
-  describe(receive, arrival.source, arrival.envelope.tag, static_cast<std::size_t>(announced->head.bytes));
+  const bool callers = posted->posted != nullptr;
+  if (callers) end_spare.dismiss();
+  ReceiveOperation& receive = callers ? operation_of(*static_cast<CallersReceive*>(posted), name)
+                                      : *static_cast<ReceiveOperation*>(posted);
+  describe_message(receive, arrival.source, arrival.envelope.tag,
+                   static_cast<std::size_t>(announced->head.bytes));
   *matched = announced->costs();
   if (!announced->start.empty() || announced->head.form == RendezvousForm::inlined) {
     // The data that came with the announcement are valid only now, and the rest is asked for by messages.
@@ -336,17 +423,27 @@ bool Arrivals::take_in_revoked(const Arrival& arrival) {
         outbox_.drop(send);
         operations_.end(send, RMA_ERR_PEER_LOST);
       });
-  operations_.receives().each(
-      [&](ReceiveOperation& receive) {
-        if (receive.context != &context) return false;
-        const std::lock_guard guard(context.lock);
-        if (receive.links[0].queue == nullptr) return false;
-        context.matcher.withdraw(receive);
-        receive.peer = lost != MessageContext::kNobody ? lost : arrival.source;
-        return true;
-      },
-      [&](ReceiveOperation& receive) { operations_.end(receive, RMA_ERR_PEER_LOST); });
+  PostedReceive* hopeless = nullptr;
+  {
+    const std::lock_guard guard(context.lock);
+    hopeless = context.matcher.withdraw_all([](const PostedReceive& /*any*/) { return true; }, nullptr);
+  }
+  end_all(hopeless, lost != MessageContext::kNobody ? lost : arrival.source);
   return true;
+}
+
+void Arrivals::end_all(PostedReceive* chain, int lost) {
+  while (chain != nullptr) {
+    PostedReceive& receive = *std::exchange(chain, chain->links[0].next);
+    if (receive.posted != nullptr) {
+      operations_.end(static_cast<CallersReceive&>(receive), RMA_ERR_PEER_LOST, lost);
+    } else {
+      auto& operation = static_cast<ReceiveOperation&>(receive);
+      operation.peer = lost;
+      operations_.end(operation, RMA_ERR_PEER_LOST);
+    }
+  }
+  operations_.wake();
 }
 
 bool Arrivals::take_in_retract(const Arrival& arrival) {
@@ -372,7 +469,7 @@ bool Arrivals::take_in_retract(const Arrival& arrival) {
 }
 
 void Arrivals::deliver(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive) {
-  describe(receive, message->source, message->tag, message->bytes);
+  describe_message(receive, message->source, message->tag, message->bytes);
   const std::span<const std::byte> start = message->start();
   release(*message);
   if (message->announcement != nullptr) {
@@ -384,13 +481,20 @@ void Arrivals::deliver(std::unique_ptr<KeptMessage> message, ReceiveOperation& r
   operations_.end(receive, receive.status());
 }
 
+void Arrivals::deliver_at_once(std::unique_ptr<KeptMessage> message, std::span<std::byte> buffer,
+                               rma_message_info_t& info) {
+  release(*message);
+  info = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
+  MessageData::of(buffer).scatter(0, message->start().first(std::min(message->bytes, buffer.size())));
+}
+
 bool Arrivals::deliver_deferred(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive) {
   const Announcement* const announced = message->announcement.get();
   const bool copied =
       announced != nullptr && message->start().empty() &&
       (announced->head.form == RendezvousForm::plain || announced->head.form == RendezvousForm::laid_out);
   if (copied) {
-    describe(receive, message->source, message->tag, message->bytes);
+    describe_message(receive, message->source, message->tag, message->bytes);
     try {
       const std::lock_guard guard(deferred_lock_);
       deferred_.push_back({.receive = &receive, .announced = *announced});

@@ -62,28 +62,42 @@ class Arrivals {
         give_up_(std::move(give_up)),
         kept_(static_cast<std::size_t>(ranks)) {}
 
-  /// Receives the next message of the ring of `source`, a rank, if the receive gets it and it fits the
-  /// buffer. Returns false if not, and has done nothing then. `info` may be null.
-  [[nodiscard]] bool receive_at_once(MessageContext& context, int source, int tag,
-                                     std::span<std::byte> buffer, rma_message_info_t* info) {
+  /// Receives the next message of the ring of `source`, a rank, if it is eager, the receive gets it, and it fits
+  /// the buffer. Returns false if not, and has done nothing then. It has all the steps of the usual case in
+  /// itself, as poll_ring() has those of all cases.
+  [[nodiscard, gnu::always_inline]] bool receive_at_once(MessageContext& context, int source, int tag,
+                                                         std::span<std::byte> buffer,
+                                                         rma_message_info_t& info) {
     Inbox::Ring* const ring = inbox_.of(source);
-    if (ring == nullptr || !ring->waiting()) return false;
-    const MessageData data = MessageData::of(buffer);
-    DirectReceive receive = {
-        .context = context, .source = source, .tag = tag, .data = data, .most = buffer.size()};
-    if (!take_first(*ring, receive)) return false;
-    if (info != nullptr) *info = {.source = source, .tag = receive.its_tag, .bytes = receive.bytes};
-    return true;
+    if (ring == nullptr || !ring->lock.try_lock()) [[unlikely]]
+      return false;
+    const Taken taken = take_first(*ring, context, tag, buffer, info);
+    const bool wished = taken == Taken::yes && ring->receiver.wished_for_room();
+    ring->lock.unlock();
+    if (taken == Taken::longer) [[unlikely]]
+      return receive_longer(context, source, tag, buffer, info);
+    if (wished) [[unlikely]]
+      outbox_.wake_otherwise(source);
+    return taken == Taken::yes;
   }
   /// Returns whether a ring from which a receive from `source` may get its message has one. The answer may be
   /// old.
   [[nodiscard]] bool waiting(int source) {
-    if (source == kAnySource) return inbox_.waiting();
+    return source == kAnySource ? inbox_.waiting() : waiting_from(source);
+  }
+  /// Does the same for a rank. The ring of a rank that is closed may count.
+  [[nodiscard, gnu::always_inline]] bool waiting_from(int source) {
     const Inbox::Ring* const ring = inbox_.of(source);
-    return ring != nullptr && ring->waiting();
+    return ring != nullptr && ring->receiver.waiting();
   }
   /// Looks at all rings of this host once. Returns whether there was a message.
   bool poll_rings();
+  /// Does the same. A look that finds nothing calls no function.
+  [[gnu::always_inline]] void look_into_rings() {
+    bool any = deferred_count_.load(std::memory_order_relaxed) != 0;
+    for (const Inbox::Ring* const ring : inbox_.rings()) any = any || ring->waiting();
+    if (any) poll_rings();
+  }
   /// Does the same for the rings from which `receive` may get its message. Stops with the message that it
   /// takes. Returns whether it has taken one.
   [[nodiscard]] bool poll_rings_for(DirectReceive& receive);
@@ -94,6 +108,8 @@ class Arrivals {
   /// Takes in a message of the channel. Returns false if no honest rank sends it.
   [[nodiscard]] bool take_in_channel(const Message& message);
 
+  /// Ends a chain of receives that were withdrawn (Matcher::withdraw_all), because the rank `lost` is lost.
+  void end_all(PostedReceive* chain, int lost);
   /// Gives a message that was kept to its receive.
   void deliver(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive);
   /// Gives a kept message to the receive of a nonblocking call. If this process has to copy the data from the
@@ -101,6 +117,10 @@ class Arrivals {
   /// wakes the threads that wait for messages. A copy within the call would delay the sends that the program
   /// posts after it, so two ranks that exchange long messages would copy one after the other.
   [[nodiscard]] bool deliver_deferred(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive);
+  /// Gives the data of an eager message that was kept, and was taken out of the matching, to a receive of
+  /// contiguous memory. Stores the message at `info`, and frees it.
+  void deliver_at_once(std::unique_ptr<KeptMessage> message, std::span<std::byte> buffer,
+                       rma_message_info_t& info);
   /// The outcome of a look for a message among those that were kept.
   enum class Kept : std::uint8_t {
     none,
@@ -132,27 +152,59 @@ class Arrivals {
   [[nodiscard]] bool poll_ring(Inbox::Ring& ring, DirectReceive* direct = nullptr, bool ended = false);
   /// Takes the first message of a ring for `receive`, if it gets that and no other thread reads the ring.
   /// Returns whether it has taken it.
-  [[nodiscard]] bool take_first(Inbox::Ring& ring, DirectReceive& receive) {
-    const std::unique_lock guard(ring.lock, std::try_to_lock);
+  [[nodiscard]] bool take_first_for(Inbox::Ring& ring, DirectReceive& receive);
+  /// Does receive_at_once() for a message that does not fit a line.
+  [[nodiscard, gnu::noinline]] bool receive_longer(MessageContext& context, int source, int tag,
+                                                   std::span<std::byte> buffer, rma_message_info_t& info);
+  enum class Taken : std::uint8_t { no, longer, yes };
+  /// Does the work of receive_at_once() for a message that fits a line. The caller holds the ring's lock.
+  [[nodiscard, gnu::always_inline]] static Taken take_first(Inbox::Ring& ring, MessageContext& context,
+                                                            int tag, std::span<std::byte> buffer,
+                                                            rma_message_info_t& info) {
     LineReceiver::Head head;
-    if (!guard.owns_lock() || ring.closed.load(std::memory_order_relaxed) || outbox_.lost(ring.sender) ||
-        ring.receiver.peek_inlined(head) != LineReceiver::Found::message ||
-        !take(receive, ring.sender, head)) {
-      return false;
+    if (ring.closed.load(std::memory_order_relaxed) ||
+        ring.receiver.peek_inlined(head) != LineReceiver::Found::message || head.type != MessageType::eager)
+        [[unlikely]] {
+      return Taken::no;
     }
-    ring.receiver.pop(head, UnexpectedWindow::cost(head.body.size()));
-    if (ring.receiver.wished_for_room()) outbox_.wake(ring.sender);
-    return true;
+    const auto [number, its_tag] = head.envelope;
+    const std::size_t bytes = head.body.size();
+    if (number != context.number() || (tag != its_tag && (tag != kAnyTag || its_tag < 0)) ||
+        bytes > buffer.size()) [[unlikely]] {
+      return Taken::no;
+    }
+    if (bytes > RingLine::kBody) [[unlikely]]
+      return Taken::longer;
+    if (!context.matcher.idle() && !is_next(context, ring.sender, tag, its_tag)) [[unlikely]]
+      return Taken::no;
+    copy_short(buffer.data(), head.body.data(), bytes);
+    info = {.source = ring.sender, .tag = its_tag, .bytes = bytes};
+    ring.receiver.pop(head, UnexpectedWindow::cost(bytes));
+    return Taken::yes;
   }
   /// Gives the message at the head of a ring to `receive`, if it is the one that the receive gets by the
   /// rules of matching.
   [[nodiscard]] static bool take(DirectReceive& receive, int sender, const LineReceiver::Head& head);
-  /// Returns whether no message that arrived before, and no receive that was posted before, comes first. It
-  /// is not inlined, so that take() saves no registers for it.
-  [[nodiscard, gnu::noinline]] static bool is_next(DirectReceive& receive, int sender, int tag);
+  /// Returns whether no message that arrived before, and no receive that was posted before, comes first: before
+  /// a receive from `source`, which is `sender` or a wildcard, with `tag`, or the message from `sender` with
+  /// `its_tag`. It is not inlined, so that its callers save no registers for it.
+  [[nodiscard, gnu::noinline]] static bool is_next(MessageContext& context, int sender, int tag, int its_tag,
+                                                   int source);
+  [[nodiscard]] static bool is_next(MessageContext& context, int sender, int tag, int its_tag) {
+    return is_next(context, sender, tag, its_tag, sender);
+  }
   /// Takes a message in. Returns false if no honest rank sends it. `matched`: whether a message that came
   /// with data found its receive. A receive whose data are to be fetched is added to `fetches`.
   [[nodiscard]] bool take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches);
+  /// Takes in the eager messages at the head of a ring that find receives of the usual kind: in their callers'
+  /// memory. Stops at the first other message. Returns how many it has taken in. The caller holds the ring's
+  /// lock.
+  [[nodiscard]] int take_in_at_once(Inbox::Ring& ring);
+  /// Ends a receive in the caller's memory, which a message with these data has matched.
+  [[gnu::always_inline]] void end(CallersReceive& receive, int source, int tag,
+                                  std::span<const std::byte> data);
+  /// Makes the operation of this name one of the receive in the caller's memory, which has matched.
+  [[nodiscard]] ReceiveOperation& operation_of(CallersReceive& receive, std::uint64_t name);
   [[nodiscard]] bool take_in_eager(const Arrival& arrival, bool* matched);
   [[nodiscard]] bool take_in_announcement(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches);
   [[nodiscard]] bool take_in_released(const Arrival& arrival);

@@ -43,13 +43,20 @@ std::vector<Messages::Awaited> Messages::awaited_ranks() {
   std::vector<Awaited> awaited(
       static_cast<std::size_t>(job_.size()),
       probes_.load(std::memory_order_relaxed) != 0 ? Awaited::among_others : Awaited::no);
-  operations_.receives().see_all([&](const ReceiveOperation& receive) {
+  const auto note = [&](const PostedReceive& receive) {
     // `peer` may be just being set. A receive from any source awaits its peer as well.
     if (receive.source == kAnySource) {
       for (Awaited& rank : awaited) rank = std::max(rank, Awaited::among_others);
     } else {
       awaited[static_cast<std::size_t>(receive.source)] = Awaited::by_name;
     }
+  };
+  operations_.receives().see_all([&](const ReceiveOperation& receive) {
+    if (receive.context != nullptr) note(receive);  // not a spare one
+  });
+  contexts_.see_all([&](MessageContext& context) {
+    const std::lock_guard guard(context.lock);
+    context.matcher.see_posted(note);
   });
   operations_.sends().see_all([&](const SendOperation& send) {
     if (send.open) awaited[static_cast<std::size_t>(send.peer)] = Awaited::by_name;
@@ -100,6 +107,7 @@ void Messages::probe_rank(int rank, bool connects, std::int64_t now) {
 
 void Messages::lose(int rank) {
   outbox_.lose(rank);
+  inbox_.close(rank);
   numbers_.lose(rank);
   int none = -1;
   first_lost_.compare_exchange_strong(none, rank, std::memory_order_relaxed);
@@ -110,18 +118,14 @@ void Messages::lose(int rank) {
       },
       [&](SendOperation& send) { operations_.end(send, RMA_ERR_PEER_LOST); });
   rendezvous_.lose(rank);
-  operations_.receives().each(
-      [&](ReceiveOperation& receive) {
-        if (receive.context == nullptr || (receive.source != kAnySource && receive.source != rank))
-          return false;
-        const std::lock_guard guard(receive.context->lock);
-        if (receive.links[0].queue == nullptr) return false;
-        receive.context->matcher.withdraw(receive);
-        receive.peer = rank;
-        return true;
-      },
-      [&](ReceiveOperation& receive) { operations_.end(receive, RMA_ERR_PEER_LOST); });
-  pending_.engine().wake();
+  PostedReceive* hopeless = nullptr;
+  contexts_.see_all([&](MessageContext& context) {
+    const std::lock_guard guard(context.lock);
+    hopeless = context.matcher.withdraw_all(
+        [&](const PostedReceive& receive) { return receive.source == kAnySource || receive.source == rank; },
+        hopeless);
+  });
+  arrivals_.end_all(hopeless, rank);
 }
 
 void Messages::revoke(int rank, std::uint32_t number, int lost) {

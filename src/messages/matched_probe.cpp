@@ -50,23 +50,12 @@ Status Messages::probe(const Wanted& wanted, bool wait, bool* found, std::uint64
   return lost ? OperationEnds::outcome(RMA_ERR_PEER_LOST, lost_among(wanted.source)) : Status();
 }
 
-Messages::Probed Messages::probe_at_once(const Wanted& wanted, rma_message_info_t& info) {
-  MessageContext& context = contexts_.of(wanted.context);
-  const auto look = [&] {
-    if (!context.matcher.has_messages()) return false;
-    const std::lock_guard guard(context.lock);
-    const auto* const message =
-        static_cast<const KeptMessage*>(context.matcher.find(wanted.source, wanted.tag));
-    if (message == nullptr) return false;
-    info = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
-    return true;
-  };
-  if (look()) return Probed::found;
-  progress_once();
-  if (look()) return Probed::found;
-  if (awaits_lost(wanted.source)) return Probed::failed;
-  let_others_run(job_.wait_policy());
-  return Probed::none;
+bool Messages::look_for_kept(MessageContext& context, int source, int tag, rma_message_info_t& info) {
+  const std::lock_guard guard(context.lock);
+  const auto* const message = static_cast<const KeptMessage*>(context.matcher.find(source, tag));
+  if (message == nullptr) return false;
+  info = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
+  return true;
 }
 
 Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rma_message_info_t* info,
@@ -122,11 +111,6 @@ ReceiveOperation* Messages::withdraw(std::uint64_t name, const Issuer& issuer, i
 
 void Messages::cancel_receive(rma_request_t request) {
   ReceiveOperation* const cancelled = withdraw(pending_.requests().note(request), {.opened = request}, -1);
-  if (cancelled != nullptr) operations_.end(*cancelled, RMA_ERR_CANCELED);
-}
-
-void Messages::cancel(rma_posted_recv_t& posted) {
-  ReceiveOperation* const cancelled = withdraw(posted.operation, {.posted = &posted}, -1);
   if (cancelled != nullptr) operations_.end(*cancelled, RMA_ERR_CANCELED);
 }
 

@@ -350,16 +350,9 @@ void Messages::drop_context(std::uint32_t number, bool discards) {
 
 // ---- Progress ---------------------------------------------------------------------------------------------
 
-void Messages::progress_once() {
-  const std::uint64_t looks = looks_.load(std::memory_order_relaxed) + 1;
-  looks_.store(looks, std::memory_order_relaxed);  // threads that look at the same time may count once
+void Messages::progress_everywhere(std::uint64_t looks) {
   if (looks % kLookAfterPolls == 0) look_for_ended_ranks();
-  if (!all_by_ring_ || schedules_.load(std::memory_order_relaxed) || outbox_.waits() ||
-      looks % kPollsOfRings == 0) {
-    pending_.engine().progress();
-  } else {
-    arrivals_.poll_rings();
-  }
+  pending_.engine().progress();
 }
 
 bool Messages::progress() {

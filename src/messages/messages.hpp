@@ -78,10 +78,12 @@ class Messages final : public ProgressSource, public WaitProgress {
   ///
   /// The arguments come in registers. As members of a Wanted they would be read back from memory in other
   /// pieces than they were written, which stops the processor until the writes have left it.
-  [[nodiscard]] bool receive_at_once(std::span<std::byte> buffer, int source, int tag, std::uint32_t context,
-                                     rma_message_info_t* info) {
-    if (connection_wanted() || source < 0) return false;
-    return arrivals_.receive_at_once(contexts_.of(context), source, tag, buffer, info);
+  [[nodiscard, gnu::always_inline]] bool receive_at_once(std::span<std::byte> buffer, int source, int tag,
+                                                         std::uint32_t context, rma_message_info_t& info) {
+    if (connection_wanted() || source < 0) [[unlikely]]
+      return false;
+    MessageContext* const found = contexts_.at_once(context);
+    return found != nullptr && arrivals_.receive_at_once(*found, source, tag, buffer, info);
   }
 
   /// `synchronous`: the send ends only when a receive has matched. `request` is null for a blocking call.
@@ -92,14 +94,41 @@ class Messages final : public ProgressSource, public WaitProgress {
 
   /// Posts a receive of contiguous memory whose end is told in `posted` (rma/unchecked.h).
   [[nodiscard]] Status post(std::span<std::byte> buffer, const Wanted& wanted, rma_posted_recv_t& posted);
-  /// Does the same in the usual cases. Returns whether it is done; if not, the caller calls post(). Throws
-  /// std::bad_alloc, and then it is not done.
-  [[nodiscard]] bool post_at_once(std::byte* address, std::size_t bytes, int source, int tag,
-                                  std::uint32_t context, rma_posted_recv_t& posted);
+  /// Does the same in the usual cases. Returns whether it is done; if not, the caller calls post().
+  [[nodiscard, gnu::always_inline]] bool post_at_once(std::span<std::byte> buffer, int source, int tag,
+                                                      std::uint32_t number, rma_posted_recv_t& posted) {
+    // Pairs with the store in lose(): then everything that the rank sent before has been taken in.
+    if (connection_wanted() || any_lost_.load(std::memory_order_acquire) || progress_thread_ != nullptr)
+        [[unlikely]] {
+      return false;
+    }
+    MessageContext* const context = contexts_.at_once(number);
+    if (context == nullptr || source < 0 || tag < 0 || arrivals_.waiting_from(source)) [[unlikely]]
+      return post_after_look(buffer, source, tag, number, posted);
+    context->lock.lock();
+    CallersReceive& receive =
+        CallersReceive::make(posted, {{.source = source, .tag = tag}, context, buffer.data(), buffer.size()});
+    posted.ended = 0;
+    posted.operation = 0;
+    const bool is_posted = !context->matcher.has_messages() && context->matcher.post_at_once(receive);
+    context->lock.unlock();
+    if (!is_posted) [[unlikely]]
+      return post_after_look(buffer, source, tag, number, posted);
+    operations_.begin_callers();
+    if (any_lost_.load(std::memory_order_acquire) || context->revoked()) [[unlikely]]
+      end_if_hopeless(*context, source, posted);
+    return true;
+  }
   /// Waits until such a receive has ended, and returns its outcome.
   [[nodiscard]] Status wait(const rma_posted_recv_t& posted);
   /// Makes progress once, and returns whether it has ended. If not, lets other threads run.
-  [[nodiscard]] bool test(const rma_posted_recv_t& posted);
+  [[nodiscard, gnu::always_inline]] bool test(const rma_posted_recv_t& posted) {
+    if (rma_posted_ended(&posted) != 0) return true;
+    progress_once();
+    if (rma_posted_ended(&posted) != 0) return true;
+    let_others_run(job_.wait_policy());
+    return false;
+  }
   /// Cancels it, unless it has matched.
   void cancel(rma_posted_recv_t& posted);
   /// Gives it a request, which ends instead of `posted`. Stores RMA_REQUEST_NULL if it has ended or is about
@@ -154,11 +183,23 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// none.
   [[nodiscard]] Status probe(const Wanted& wanted, bool wait, bool* found, std::uint64_t* taken,
                              rma_message_info_t* info);
-  /// The outcome of probe_at_once().
+  /// The outcome of probe_at_once(). Failed: probe() says why.
   enum class Probed : std::uint8_t { none, found, failed };
   /// Looks for a message without receiving it, and makes progress once if there is none. If there is none
-  /// then, lets other threads run. `info` gets the message. Failed: a rank is lost; probe() says which.
-  [[nodiscard]] Probed probe_at_once(const Wanted& wanted, rma_message_info_t& info);
+  /// then, lets other threads run. `info` gets the message.
+  [[nodiscard, gnu::always_inline]] Probed probe_at_once(int source, int tag, std::uint32_t number,
+                                                         rma_message_info_t& info) {
+    MessageContext* const context = contexts_.at_once(number);
+    if (context == nullptr) [[unlikely]]
+      return Probed::failed;
+    if (context->matcher.has_messages() && look_for_kept(*context, source, tag, info)) return Probed::found;
+    progress_once();
+    if (context->matcher.has_messages() && look_for_kept(*context, source, tag, info)) return Probed::found;
+    if (any_lost_.load(std::memory_order_acquire) && awaits_lost(source)) [[unlikely]]
+      return Probed::failed;
+    let_others_run(job_.wait_policy());
+    return Probed::none;
+  }
   /// Receives the message that probe() has taken by this name, and makes the name 0. Returns RMA_ERR_ARGUMENT
   /// for a name of no such message.
   [[nodiscard]] Status receive_taken(std::uint64_t* taken, const MessageData& data, rma_message_info_t* info,
@@ -237,7 +278,18 @@ class Messages final : public ProgressSource, public WaitProgress {
   [[nodiscard]] bool receive_directly(DirectReceive& receive, std::uint64_t polls);
   /// Makes progress for a call that tests and returns. Where all ranks send by rings, most such calls look
   /// only there, as threads that wait do.
-  void progress_once();
+  [[gnu::always_inline]] void progress_once() {
+    const std::uint64_t looks = looks_.load(std::memory_order_relaxed) + 1;
+    looks_.store(looks, std::memory_order_relaxed);  // threads that look at the same time may count once
+    if (looks % kPollsOfRings == 0 || !all_by_ring_ || schedules_.load(std::memory_order_relaxed) ||
+        outbox_.waits()) [[unlikely]] {
+      progress_everywhere(looks);
+    } else {
+      arrivals_.look_into_rings();
+    }
+  }
+  /// Does the same where there is more than rings to look at, for the look of this number.
+  [[gnu::noinline]] void progress_everywhere(std::uint64_t looks);
   /// Returns from a nonblocking call, whose operation the progress thread drives if there is one.
   [[nodiscard]] Status hand_over();
   /// The others of this name. At most one of `request` and `operation` is null.
@@ -253,6 +305,19 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Ends a receive that was just posted by this name, if no message can come for it: its source is lost, or
   /// the context is revoked.
   void end_if_hopeless(MessageContext& context, int source, std::uint64_t name, const Issuer& issuer);
+  /// Does post_at_once() where a message may be there already, or where a table has to grow.
+  [[nodiscard, gnu::noinline]] bool post_after_look(std::span<std::byte> buffer, int source, int tag,
+                                                    std::uint32_t number, rma_posted_recv_t& posted) noexcept;
+  /// Does the same as end_if_hopeless() for a CallersReceive.
+  void end_if_hopeless(MessageContext& context, int source, rma_posted_recv_t& posted);
+  /// Looks for a message that was kept. Returns whether there is one.
+  [[nodiscard, gnu::noinline]] static bool look_for_kept(MessageContext& context, int source, int tag,
+                                                         rma_message_info_t& info);
+  /// Takes a CallersReceive out of the matching. Returns null if a message has matched it, or if `posted` has
+  /// none.
+  [[nodiscard]] static CallersReceive* withdraw(rma_posted_recv_t& posted);
+  /// Puts an operation with this request in the place of a CallersReceive. Returns false if there is none.
+  [[nodiscard]] bool replace_callers(rma_posted_recv_t& posted, rma_request_t opened);
   /// Waits for an operation without a request.
   template <typename Operation>
   [[nodiscard]] Status wait(const Operation& operation);

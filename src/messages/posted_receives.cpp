@@ -5,80 +5,91 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <span>
 
 #include "messages/messages_waiting.hpp"
 #include "util/try.hpp"
+#include "util/undo.hpp"
 
 namespace librma {
 
 Status Messages::post(std::span<std::byte> buffer, const Wanted& wanted, rma_posted_recv_t& posted) {
   posted.ended = 0;
+  CallersReceive::make(posted, {});  // none: without a context
   connect_wanted();
   return start_receive(MessageData::of(buffer), wanted, &posted.info, {.posted = &posted});
 }
 
-bool Messages::post_at_once(std::byte* address, std::size_t bytes, int source, int tag, std::uint32_t number,
-                            rma_posted_recv_t& posted) {
-  // Pairs with the store in lose(): then everything that the rank sent before has been taken in.
-  if (connection_wanted() || any_lost_.load(std::memory_order_acquire)) [[unlikely]]
-    return false;
-  posted.ended = 0;
+bool Messages::post_after_look(std::span<std::byte> buffer, int source, int tag, std::uint32_t number,
+                               rma_posted_recv_t& posted) noexcept try {
+  MessageContext& context = contexts_.of(number);
   if (arrivals_.waiting(source)) {
-    if (!receive_at_once({address, bytes}, source, tag, number, &posted.info)) return false;
+    if (source < 0 || !arrivals_.receive_at_once(context, source, tag, buffer, posted.info)) return false;
     Issuer{.posted = &posted}.tell_complete();
     return true;
   }
-  MessageContext& context = contexts_.of(number);
-  if (context.matcher.has_messages()) {
-    const MessageData data = MessageData::of({address, bytes});
-    DirectReceive direct = {
-        .context = context, .source = source, .tag = tag, .data = data, .most = bytes, .waits = false};
-    const Arrivals::Kept kept = arrivals_.take_kept(direct);
-    if (kept == Arrivals::Kept::other) return false;
-    if (kept == Arrivals::Kept::taken) {
-      posted.info = {.source = direct.from, .tag = direct.its_tag, .bytes = direct.bytes};
-      Issuer{.posted = &posted}.tell_complete();
-      return true;
+  KeptMessage* kept = nullptr;
+  {
+    const std::lock_guard guard(context.lock);
+    kept = static_cast<KeptMessage*>(context.matcher.find(source, tag));
+    if (kept == nullptr) {
+      posted.ended = 0;
+      posted.operation = 0;
+      context.matcher.post(CallersReceive::make(
+          posted, {{.source = source, .tag = tag}, &context, buffer.data(), buffer.size()}));
+    } else if (kept->announcement == nullptr && kept->bytes <= buffer.size()) {
+      context.matcher.take(*kept);
+    } else {
+      return false;
     }
   }
-  ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& receive) {
-    receive.source = source;
-    receive.tag = tag;
-    receive.context = &context;
-    receive.data.address = address;
-    receive.data.bytes = bytes;
-    receive.info = &posted.info;
-    receive.end.posted = &posted;
-    receive.end.waits = false;
-    operations_.begin(receive.data);
-  });
-  const std::uint64_t name = operation.name;
-  posted.operation = name;
-  bool kept = false;  // by another thread, meanwhile
-  try {
-    const std::lock_guard guard(context.lock);
-    kept = context.matcher.has_messages();
-    if (!kept) context.matcher.post(operation);
-  } catch (const std::bad_alloc&) {
-    operations_.end(operation, RMA_ERR_NO_MEMORY);
-    throw;
-  }
-  if (kept) [[unlikely]] {
-    static_cast<void>(match_or_post(operation, {.posted = &posted}));  // does not fail: it does not wait
+  if (kept != nullptr) {
+    arrivals_.deliver_at_once(std::unique_ptr<KeptMessage>(kept), buffer, posted.info);
+    Issuer{.posted = &posted}.tell_complete();
     return true;
   }
-  if (any_lost_.load(std::memory_order_acquire) || context.revoked()) [[unlikely]]
-    end_if_hopeless(context, source, name, {.posted = &posted});
-  if (progress_thread_ != nullptr) progress_thread_->hand_over();
+  operations_.begin_callers();
+  end_if_hopeless(context, source, posted);
   return true;
+} catch (const std::bad_alloc&) {
+  return false;  // nothing has changed
+}
+
+CallersReceive* Messages::withdraw(rma_posted_recv_t& posted) {
+  CallersReceive& receive = CallersReceive::of(posted);
+  if (receive.context == nullptr) return nullptr;
+  const std::lock_guard guard(receive.context->lock);
+  if (!receive.in_matcher()) return nullptr;
+  receive.context->matcher.withdraw(receive);
+  return &receive;
+}
+
+void Messages::end_if_hopeless(MessageContext& context, int source, rma_posted_recv_t& posted) {
+  const bool lost = awaits_lost(source);
+  if (!lost && !context.revoked()) return;
+  CallersReceive* const withdrawn = withdraw(posted);
+  if (withdrawn == nullptr) return;
+  operations_.end(*withdrawn, RMA_ERR_PEER_LOST, lost ? lost_among(source) : context.culprit());
+}
+
+void Messages::cancel(rma_posted_recv_t& posted) {
+  if (rma_posted_ended(&posted) != 0) return;
+  if (CallersReceive* const own = withdraw(posted); own != nullptr) {
+    operations_.end(*own, RMA_ERR_CANCELED, -1);
+    return wake();
+  }
+  ReceiveOperation* const cancelled = withdraw(posted.operation, {.posted = &posted}, -1);
+  if (cancelled != nullptr) operations_.end(*cancelled, RMA_ERR_CANCELED);
 }
 
 Status Messages::wait(const rma_posted_recv_t& posted) {
   const auto ended = [&] { return rma_posted_ended(&posted) != 0; };
   const auto describe = [&](WaitNote& note) {
+    const CallersReceive& own = CallersReceive::of(const_cast<rma_posted_recv_t&>(posted));
+    if (own.context != nullptr) return librma::describe(own, note);
     static_cast<void>(operations_.receives().with(posted.operation, [&](const ReceiveOperation& receive) {
       librma::describe(receive, note);
       return true;
@@ -96,18 +107,19 @@ Status Messages::wait(const rma_posted_recv_t& posted) {
   return pending_.failure(posted.status, posted.failed_rank);
 }
 
-bool Messages::test(const rma_posted_recv_t& posted) {
-  if (rma_posted_ended(&posted) != 0) return true;
-  progress_once();
-  if (rma_posted_ended(&posted) != 0) return true;
-  let_others_run(job_.wait_policy());
-  return false;
-}
-
 Status Messages::open_request(rma_posted_recv_t& posted, rma_request_t* request) {
+  *request = RMA_REQUEST_NULL;
+  if (rma_posted_ended(&posted) != 0) return {};
   rma_request_t opened = RMA_REQUEST_NULL;
   RMA_TRY(operations_.open(request, &opened));
-  pending_.requests().set_note(opened, posted.operation);
+  Undo close([&] {
+    abandon(opened);
+    *request = RMA_REQUEST_NULL;
+  });
+  if (replace_callers(posted, opened)) {
+    close.dismiss();
+    return {};
+  }
   // The thread that ends the receive looks under the same lock whom it tells.
   const bool changed = operations_.receives().with(posted.operation, [&](ReceiveOperation& receive) {
     if (receive.end.posted != &posted) return false;
@@ -115,10 +127,38 @@ Status Messages::open_request(rma_posted_recv_t& posted, rma_request_t* request)
     receive.end.request = opened;
     return true;
   });
-  if (changed) return {};
-  abandon(opened);
-  *request = RMA_REQUEST_NULL;
+  if (!changed) return {};
+  pending_.requests().set_note(opened, posted.operation);
+  close.dismiss();
   return {};
+}
+
+bool Messages::replace_callers(rma_posted_recv_t& posted, rma_request_t opened) {
+  CallersReceive& own = CallersReceive::of(posted);
+  if (own.context == nullptr) return false;
+  ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& receive) {
+    receive.source = own.source;
+    receive.tag = own.tag;
+    receive.context = own.context;
+    receive.data = MessageData::of({own.address, own.bytes});
+    receive.info = &posted.info;
+    receive.end.request = opened;
+    receive.end.waits = false;
+  });
+  const std::uint64_t name = operation.name;
+  pending_.requests().set_note(opened, name);
+  bool replaced = false;
+  {
+    const std::lock_guard guard(own.context->lock);
+    replaced = own.in_matcher();
+    if (replaced) Matcher::replace(own, operation);
+  }
+  if (replaced) {
+    operations_.leave_callers();
+  } else {
+    operations_.receives().end(name);
+  }
+  return replaced;
 }
 
 }  // namespace librma

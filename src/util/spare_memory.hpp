@@ -37,6 +37,22 @@ class SpareMemory {
     return pop(own_);
   }
 
+  /// Does the same without a call, or returns null.
+  [[nodiscard, gnu::always_inline]] void* take_at_once() {
+    if (!is_owner() || own_ == nullptr) [[unlikely]]
+      return nullptr;
+    --owns_;
+    return pop(own_);
+  }
+
+  /// Returns whether give_at_once() may be called.
+  [[nodiscard, gnu::always_inline]] bool takes_at_once() const { return is_owner() && owns_ < kMostOwn; }
+  /// Does the same as give(), without a call.
+  [[gnu::always_inline]] void give_at_once(void* memory) {
+    ++owns_;
+    push(own_, memory);
+  }
+
   /// Takes memory back that take() has returned.
   [[gnu::always_inline]] void give(void* memory) {
     if (!is_owner() || owns_ >= kMostOwn) [[unlikely]]

@@ -131,6 +131,20 @@ class ContextTable {
   [[nodiscard]] MessageContext* locked_unless_retired(std::uint32_t number) {
     return locked(number, Retired::no);
   }
+  /// Returns the context, or null if it is not found at once, which does not mean that there is none.
+  [[nodiscard]] MessageContext* at_once(std::uint32_t number) { return search(number); }
+  /// Finds a context and takes its lock. Returns null if it is not found at once, which does not mean that there
+  /// is none.
+  [[nodiscard, gnu::always_inline]] MessageContext* locked_at_once(std::uint32_t number) {
+    MessageContext* const context = search(number);
+    if (context == nullptr) [[unlikely]]
+      return nullptr;
+    context->lock.lock();
+    if (context->is(number)) [[likely]]
+      return context;
+    context->lock.unlock();
+    return nullptr;
+  }
   /// Returns the context if there is one, or null.
   [[nodiscard]] MessageContext* find(std::uint32_t number) {
     if (MessageContext* const found = search(number); found != nullptr) return found;
@@ -167,6 +181,12 @@ class ContextTable {
     return retired_.erase(number) != 0;
   }
 
+  /// Calls use(context) for all contexts, dropped ones included. Only its lock keeps a context from changing.
+  template <typename Use>
+  void see_all(const Use& use) {
+    const std::lock_guard making(making_);
+    for (const auto& one : all_) use(*one);
+  }
   /// Visits all contexts, while no other thread uses the table.
   template <typename Visit>
   void for_each(const Visit& visit) {

@@ -70,21 +70,50 @@ class KeyedQueues {
 
   /// Adds the node behind all others with this key. Throws std::bad_alloc before anything has changed.
   void add(std::uint64_t key, Node& node) {
-    KeyedQueue<Node>* queue = find(key);
+    if (!add_at_once(key, node)) [[unlikely]]
+      add_to(*make(key), node);
+  }
+  /// Does the same if the key has a queue already. Returns whether it has done it.
+  [[nodiscard, gnu::always_inline]] bool add_at_once(std::uint64_t key, Node& node) {
+    KeyedQueue<Node>* const queue = find(key);
     if (queue == nullptr) [[unlikely]]
-      queue = make(key);
-    node.links[which] = {.previous = queue->last, .next = nullptr, .queue = queue};
-    (queue->last != nullptr ? queue->last->links[which].next : queue->first) = &node;
-    queue->last = &node;
-    ++nodes_;
+      return false;
+    add_to(*queue, node);
+    return true;
   }
 
   void remove(Node& node) {
-    const auto [previous, next, queue] = node.links[which];
-    (previous != nullptr ? previous->links[which].next : queue->first) = next;
-    (next != nullptr ? next->links[which].previous : queue->last) = previous;
-    node.links[which] = {};
+    // One by one: a copy of the link would be read in larger pieces than it was written a moment ago.
+    QueueLink<Node>& link = node.links[which];
+    Node* const previous = link.previous;
+    Node* const next = link.next;
+    (previous != nullptr ? previous->links[which].next : link.queue->first) = next;
+    (next != nullptr ? next->links[which].previous : link.queue->last) = previous;
+    link.queue = nullptr;  // the neighbours have no meaning now
     --nodes_;
+  }
+
+  /// Puts a node that is in no queue in the place of another one.
+  static void replace(Node& node, Node& other) {
+    const auto [previous, next, queue] = node.links[which];
+    other.links[which] = node.links[which];
+    (previous != nullptr ? previous->links[which].next : queue->first) = &other;
+    (next != nullptr ? next->links[which].previous : queue->last) = &other;
+    node.links[which].queue = nullptr;
+  }
+
+  /// Calls visit(node) for all nodes, which may remove that node.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (const KeyedQueue<Node>* queue : buckets_) {
+      for (; queue != nullptr; queue = queue->next_in_bucket) {
+        for (Node* node = queue->first; node != nullptr;) {
+          Node* const next = node->links[which].next;
+          visit(*node);
+          node = next;
+        }
+      }
+    }
   }
 
  private:
@@ -96,11 +125,23 @@ class KeyedQueues {
     return static_cast<std::size_t>((key * kGolden) >> shift_);
   }
 
-  [[nodiscard]] KeyedQueue<Node>* find(std::uint64_t key) const {
+  [[nodiscard, gnu::always_inline]] KeyedQueue<Node>* find(std::uint64_t key) const {
+    if (recent_ != nullptr && recent_->key == key) return recent_;
+    return find_in_bucket(key);
+  }
+  [[nodiscard]] KeyedQueue<Node>* find_in_bucket(std::uint64_t key) const {
     if (buckets_.empty()) return nullptr;
     KeyedQueue<Node>* queue = buckets_[bucket(key)];
     while (queue != nullptr && queue->key != key) queue = queue->next_in_bucket;
     return queue;
+  }
+
+  [[gnu::always_inline]] void add_to(KeyedQueue<Node>& queue, Node& node) {
+    recent_ = &queue;
+    node.links[which] = {.previous = queue.last, .next = nullptr, .queue = &queue};
+    (queue.last != nullptr ? queue.last->links[which].next : queue.first) = &node;
+    queue.last = &node;
+    ++nodes_;
   }
 
   // It is not inlined, so that add() saves no registers for it.
@@ -122,6 +163,7 @@ class KeyedQueues {
   /// Gives up the empty queues, and doubles the buckets unless that has emptied half of them: so the next
   /// call comes after half as many new keys as this one has looked at.
   void make_room() {
+    recent_ = nullptr;
     for (KeyedQueue<Node>*& head : buckets_) {
       for (KeyedQueue<Node>** place = &head; *place != nullptr;) {
         KeyedQueue<Node>* const queue = *place;
@@ -157,6 +199,7 @@ class KeyedQueues {
   unsigned shift_ = 63;                     ///< leaves as many bits of a hash as buckets have numbers
   std::deque<KeyedQueue<Node>> pool_;       ///< all queues that were ever made
   KeyedQueue<Node>* free_ = nullptr;
+  KeyedQueue<Node>* recent_ = nullptr;  ///< the queue that got the last node: often the next one, too
   std::size_t queues_ = 0;
   std::size_t nodes_ = 0;
 };

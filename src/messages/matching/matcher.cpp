@@ -16,6 +16,12 @@ void Matcher::post_with_wildcard(PostedReceive& receive) {
   } else {
     receive.tag != kAnyTag ? any_source_.add(key(receive.tag), receive) : any_.add(0, receive);
   }
+  ++wildcards_;
+}
+
+void Matcher::replace(PostedReceive& receive, PostedReceive& other) {
+  other.stamp = receive.stamp;
+  KeyedQueues<PostedReceive, 0>::replace(receive, other);
 }
 
 PostedReceive* Matcher::posted_for(int source, int tag) const {
@@ -28,7 +34,7 @@ PostedReceive* Matcher::posted_for(int source, int tag) const {
 }
 
 PostedReceive* Matcher::match(int source, int tag) {
-  if (any_tag_.empty() && any_source_.empty() && any_.empty()) [[likely]] {
+  if (wildcards_ == 0) [[likely]] {
     PostedReceive* const exact = exact_.take_first(key(source, tag));
     if (exact != nullptr) add_to(entries_, -1);
     return exact;
@@ -40,6 +46,7 @@ PostedReceive* Matcher::match(int source, int tag) {
 
 void Matcher::withdraw(PostedReceive& receive) {
   add_to(entries_, -1);
+  if (receive.source == kAnySource || receive.tag == kAnyTag) --wildcards_;
   if (receive.source != kAnySource) {
     receive.tag != kAnyTag ? exact_.remove(receive) : any_tag_.remove(receive);
   } else {

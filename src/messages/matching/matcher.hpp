@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "messages/matching/keyed_queues.hpp"
+#include "rma/unchecked.h"
 
 namespace librma {
 
@@ -17,8 +18,13 @@ inline constexpr int kAnyTag = -1;
 struct PostedReceive {
   int source = 0;
   int tag = 0;
+  /// The caller's memory that this is in (CallersReceive); null of a ReceiveOperation.
+  rma_posted_recv_t* posted = nullptr;
   std::uint64_t stamp = 0;  ///< the order of posting within the context
   std::array<QueueLink<PostedReceive>, 1> links = {};
+
+  /// Returns whether it is in a matcher. The caller holds the context's lock.
+  [[nodiscard]] bool in_matcher() const { return links[0].queue != nullptr; }
 };
 
 /// A message that arrived before a receive for it was posted. The owner sets `source` and `tag`.
@@ -63,13 +69,53 @@ class Matcher {
     }
     add_to(entries_, 1);
   }
+  /// Does the same for a receive without wildcards, if it takes no memory. Returns whether it has done it.
+  [[nodiscard, gnu::always_inline]] bool post_at_once(PostedReceive& receive) {
+    if (!exact_.add_at_once(key(receive.source, receive.tag), receive)) [[unlikely]]
+      return false;
+    receive.stamp = next_stamp_++;
+    add_to(entries_, 1);
+    return true;
+  }
   /// Takes out the receive that a message from `source` with `tag` matches, and returns it. Returns null if
   /// there is none.
   [[nodiscard]] PostedReceive* match(int source, int tag);
+  /// Does the same in the usual case, that the receive is a CallersReceive and no receive has a wildcard.
+  /// Returns null and does nothing in all others.
+  [[nodiscard]] PostedReceive* match_callers(int source, int tag) {
+    if (wildcards_ != 0) [[unlikely]]
+      return nullptr;
+    PostedReceive* const first = exact_.first(key(source, tag));
+    if (first == nullptr || first->posted == nullptr) return nullptr;
+    exact_.remove(*first);
+    add_to(entries_, -1);
+    return first;
+  }
   /// Returns the receive that match() would take out, or null.
   [[nodiscard]] PostedReceive* posted_for(int source, int tag) const;
   /// Takes a posted receive out.
   void withdraw(PostedReceive& receive);
+  /// Takes all posted receives out for which `chosen` returns true. Adds them to a chain by `links[0].next`, and
+  /// returns its new head. Needs no memory.
+  template <typename Chosen>
+  [[nodiscard]] PostedReceive* withdraw_all(const Chosen& chosen, PostedReceive* chain) {
+    for (auto* const queues : {&exact_, &any_tag_, &any_source_, &any_}) {
+      queues->for_each([&](PostedReceive& receive) {
+        if (!chosen(receive)) return;
+        withdraw(receive);
+        receive.links[0].next = chain;
+        chain = &receive;
+      });
+    }
+    return chain;
+  }
+  /// Calls see(receive) for all posted receives.
+  template <typename See>
+  void see_posted(const See& see) const {
+    for (const auto* const queues : {&exact_, &any_tag_, &any_source_, &any_}) queues->for_each(see);
+  }
+  /// Puts `other`, which has the same source and tag and is in no matcher, in the place of `receive`.
+  static void replace(PostedReceive& receive, PostedReceive& other);
 
   /// Adds a message for which match() has found no receive. Throws std::bad_alloc before anything has
   /// changed.
@@ -125,6 +171,7 @@ class Matcher {
                   std::memory_order_relaxed);
   }
 
+  std::size_t wildcards_ = 0;  ///< receives in the queues of wildcards
   std::uint64_t next_stamp_ = 0;
   std::atomic<std::size_t> entries_ = 0;   ///< receives and messages
   std::atomic<std::size_t> messages_ = 0;  ///< messages alone

@@ -32,10 +32,8 @@ void OperationEnds::end(ReceiveOperation& receive, rma_status_t status, bool wak
     request = operation.end.request;
   });
   if (posted == nullptr) return pending_.settle(request, status, rank);
-  posted->status = status;
   posted->failed_rank = rank;
-  // Last: the issuer may use the memory for something else now. Pairs with rma_posted_ended().
-  __atomic_store_n(&posted->ended, 1, __ATOMIC_RELEASE);
+  tell(*posted, status);
   if (wakes) pending_.engine().wake();
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/completion/pending_operations.hpp"
 #include "messages/matching/operations.hpp"
+#include "util/split_count.hpp"
 #include "util/status.hpp"
 #include "util/tables/slot_table.hpp"
 
@@ -16,7 +17,8 @@ class OperationEnds {
  public:
   /// Operations of more than `eager` bytes may need progress long after their call, unlike messages that
   /// arrive with their data. A progress thread is told of them.
-  OperationEnds(PendingOperations& pending, std::size_t eager) : pending_(pending), eager_(eager) {}
+  OperationEnds(PendingOperations& pending, std::size_t eager)
+      : pending_(pending), eager_(eager), callers_receives_(this_thread()) {}
 
   /// Says that an operation with these data begins, which end() ends.
   void begin(const MessageData& data) {
@@ -26,7 +28,12 @@ class OperationEnds {
   [[nodiscard]] SlotTable<ReceiveOperation>& receives() { return receives_; }
   [[nodiscard]] SlotTable<SendOperation>& sends() { return sends_; }
   /// Returns whether an operation is under way.
-  [[nodiscard]] bool any() const { return sends_.live() != 0 || receives_.live() != 0; }
+  [[nodiscard]] bool any() const {
+    return sends_.live() != 0 || receives_.live() != 0 || callers_receives_.sum() != 0;
+  }
+  /// Counts a CallersReceive that begins. It ends by end(), or becomes a ReceiveOperation and is left().
+  void begin_callers() { callers_receives_.add(1); }
+  void leave_callers() { callers_receives_.add(-1); }
 
   /// Opens the request of a nonblocking call and stores it into `*request` and `*opened`. Does nothing if
   /// `request` is null. RMA_ERR_NO_MEMORY if too many are open.
@@ -36,8 +43,17 @@ class OperationEnds {
   /// the caller wakes the threads that sleep for messages later (ProgressEngine::wake).
   void end(ReceiveOperation& receive, rma_status_t status, bool wakes = true);
   void end(SendOperation& send, rma_status_t status);
+  /// Ends a receive in the caller's memory, which is in no matcher. `rank` is the one that a failure is about. The
+  /// caller wakes the threads that sleep for messages later.
+  void end(CallersReceive& receive, rma_status_t status, int rank) {
+    leave_callers();
+    receive.posted->failed_rank = rank;
+    tell(*receive.posted, status);
+  }
   /// Wakes the threads that sleep for the end of an operation.
   void wake() { pending_.engine().wake(); }
+  /// Does the same for a caller that has executed a full barrier after the end.
+  void wake_after_barrier() { pending_.engine().woken_by_change(); }
   /// Ends the send with this name, if it is still open and goes to `peer`. Returns whether it was.
   bool end_send(std::uint64_t name, int peer, rma_status_t status);
   /// Takes the claim on the end of a send. Returns false if somebody else has it.
@@ -54,9 +70,16 @@ class OperationEnds {
   }
   /// Releases the thread whose call waits for the operation. The thread then gives the slot back.
   void release(MessageEnd& end, rma_status_t status, int rank);
+  /// Tells the issuer that the receive has ended.
+  static void tell(rma_posted_recv_t& posted, rma_status_t status) {
+    posted.status = status;
+    // Last: the issuer may use the memory for something else now. Pairs with rma_posted_ended().
+    __atomic_store_n(&posted.ended, 1, __ATOMIC_RELEASE);
+  }
 
   PendingOperations& pending_;
   const std::size_t eager_;
+  SplitCount callers_receives_;
   SlotTable<ReceiveOperation> receives_;
   SlotTable<SendOperation> sends_;
 };

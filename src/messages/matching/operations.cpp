@@ -8,11 +8,23 @@
 
 namespace librma {
 
-void describe(const ReceiveOperation& receive, WaitNote& note) {
+namespace {
+
+void describe_receive(const PostedReceive& receive, const MessageContext& context, WaitNote& note) {
   note.call = "a receive";
   note.message = {.peer = receive.source == kAnySource ? WaitNote::kAnybody : receive.source,
                   .tag = receive.tag,
-                  .context = receive.context->number()};
+                  .context = context.number()};
+}
+
+}  // namespace
+
+void describe(const CallersReceive& receive, WaitNote& note) {
+  describe_receive(receive, *receive.context, note);
+}
+
+void describe(const ReceiveOperation& receive, WaitNote& note) {
+  describe_receive(receive, *receive.context, note);
 }
 
 void describe(const SendOperation& send, WaitNote& note) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 
@@ -36,6 +37,30 @@ struct MessageEnd {
   /// Stored with release order, last. The waiting thread loads it with acquire order.
   std::atomic<bool> done = false;
 };
+
+/// A receive of contiguous data in the caller's memory (rma/unchecked.h), until it ends or a message matches that
+/// is announced. Such a message makes a ReceiveOperation of it, because other ranks get a name of that.
+struct CallersReceive : PostedReceive {
+  MessageContext* context = nullptr;
+  std::byte* address = nullptr;
+  std::size_t bytes = 0;  ///< of the buffer
+
+  /// Makes the receive in the caller's memory. `wanted` has its source and tag.
+  static CallersReceive& make(rma_posted_recv_t& posted, const CallersReceive& wanted);
+  /// Returns the receive that make() has made there and that has not ended.
+  [[nodiscard]] static CallersReceive& of(rma_posted_recv_t& posted) {
+    return *std::launder(reinterpret_cast<CallersReceive*>(&posted.own));
+  }
+  [[nodiscard]] rma_status_t status_of(std::size_t message) const {
+    return message <= bytes ? RMA_SUCCESS : RMA_ERR_TRUNCATED;
+  }
+};
+static_assert(sizeof(CallersReceive) == sizeof(rma_posted_recv_t::own));
+inline CallersReceive& CallersReceive::make(rma_posted_recv_t& posted, const CallersReceive& wanted) {
+  auto& made = *::new (static_cast<void*>(&posted.own)) CallersReceive(wanted);
+  made.posted = &posted;
+  return made;
+}
 
 /// A receive from its posting to its end.
 struct ReceiveOperation : PostedReceive {
@@ -107,6 +132,7 @@ struct SendOperation {
 };
 
 /// Say what a thread waits for that waits for the operation's end.
+void describe(const CallersReceive& receive, WaitNote& note);
 void describe(const ReceiveOperation& receive, WaitNote& note);
 void describe(const SendOperation& send, WaitNote& note);
 

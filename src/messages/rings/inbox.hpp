@@ -56,9 +56,8 @@ class Inbox {
 
   /// Returns the rings that are known, oldest first.
   [[nodiscard]] std::span<Ring* const> rings() {
-    if (block_->calls.load(std::memory_order_acquire) != seen_calls_.load(std::memory_order_relaxed)) {
+    if (!knows_all()) [[unlikely]]
       find_new();
-    }
     return {rings_.data(), count_.load(std::memory_order_acquire)};
   }
 
@@ -67,14 +66,23 @@ class Inbox {
 
   /// Tells `to`, a mapped rank, that a ring for it lies at `ring` in this process's heap.
   void announce(int to, const std::byte* ring);
+  /// Lets nobody read the ring of `sender`, which is lost, any more.
+  void close(int sender) {
+    if (Ring* const ring = of(sender); ring != nullptr) ring->closed.store(true, std::memory_order_relaxed);
+  }
   /// Returns the ring of messages from `sender`, or null if it has made none.
   [[nodiscard]] Ring* of(int sender) {
-    static_cast<void>(rings());  // it may be new
-    return by_rank_[static_cast<std::size_t>(sender)].load(
-        std::memory_order_acquire);  // pairs with find_new()
+    const std::atomic<Ring*>& place = by_rank_[static_cast<std::size_t>(sender)];
+    Ring* const ring = place.load(std::memory_order_acquire);  // pairs with find_new()
+    if (ring != nullptr || knows_all()) return ring;
+    find_new();
+    return place.load(std::memory_order_acquire);
   }
 
  private:
+  [[nodiscard]] bool knows_all() const {
+    return block_->calls.load(std::memory_order_acquire) == seen_calls_.load(std::memory_order_relaxed);
+  }
   void find_new();
 
   Job& job_;

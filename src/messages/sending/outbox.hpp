@@ -176,6 +176,8 @@ class Outbox {
   }
   /// Wakes the threads of `rank`, which is mapped, if they sleep.
   void wake(int rank) { wake(rank, job_.doorbell(rank)); }
+  /// Does the same out of line. If there is no memory for it, the rank's nap ends its sleep.
+  [[gnu::noinline]] void wake_otherwise(int rank) noexcept;
 
  private:
   /// The longest head of a message.
@@ -242,8 +244,6 @@ class Outbox {
   /// Does the rest of send_at_once(). It is not inlined, so that the usual case saves no registers for it.
   [[nodiscard, gnu::noinline]] bool send_longer_at_once(int rank, Envelope envelope,
                                                         std::span<const std::byte> data);
-  /// Wakes threads of `rank` for send_at_once(). If there is no memory for that, the rank's nap ends its sleep.
-  [[gnu::noinline]] void wake_otherwise(int rank) noexcept;
   /// Finds or makes the path to the rank. Called without the lock.
   [[nodiscard]] Status open(int rank, OutboxPeer& peer);
   [[nodiscard]] Status open_ring(int rank, OutboxPeer& peer);

@@ -52,7 +52,7 @@ CHECKS_ITSELF = ("point_to_point", "partitioned", "collectives")
 MAY_BE_NULL = ("argc",)
 # The functions with a short way: short_x(arguments) of messages/short_calls.hpp does the whole call and returns true
 # if it is one of the usual ones. Otherwise it does nothing.
-HAS_SHORT_WAY = ("Send", "Isend")
+HAS_SHORT_WAY = ("Send", "Isend", "Recv", "Irecv", "Wait", "Test", "Iprobe")
 # Families of functions that only call one other function. {0}, {1}, ... are the parameters, {all} all of
 # them, {name} is the function's name, {kind} the object in it, {handle} the type of the object's handle, and
 # {find} what finds it.

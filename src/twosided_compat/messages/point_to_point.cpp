@@ -56,11 +56,17 @@ struct Wanted {
   int tag = 0;
 };
 
+Wanted wanted_of(Communicator& comm, int source, int tag) {
+  return {.comm = &comm,
+          .source = source < 0 ? RMA_ANY_SOURCE : comm.world_rank(source),
+          .tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag};
+}
+
 int find_wanted(int source, int tag, MPI_Comm handle, Wanted& wanted) {
-  RMA_TRY(find_communicator(handle).store(wanted.comm));
-  RMA_TRY(check_source(*wanted.comm, source, tag));
-  wanted.source = source < 0 ? RMA_ANY_SOURCE : wanted.comm->world_rank(source);
-  wanted.tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag;
+  Communicator* comm = nullptr;
+  RMA_TRY(find_communicator(handle).store(comm));
+  RMA_TRY(check_source(*comm, source, tag));
+  wanted = wanted_of(*comm, source, tag);
   return MPI_SUCCESS;
 }
 
@@ -89,6 +95,9 @@ namespace {
                             .tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag,
                             .context = comm.context()};
   if (buffer.is_contiguous()) [[likely]] {
+    request.posted = rma_try_post_recv(buffer.data, buffer.bytes, from.rank, from.tag, from.context,
+                                       &request.receive) != 0;
+    if (request.posted) return MPI_SUCCESS;
     const rma_status_t begun =
         rma_post_recv(buffer.data, buffer.bytes, from.rank, from.tag, from.context, &request.receive);
     request.posted = begun == RMA_SUCCESS;
@@ -188,16 +197,10 @@ int irsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, in
   return begin_send(Mode::kStandard, buf, count, datatype, dest, tag, comm, request);
 }
 
-int recv(void* address, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm handle,
-         MPI_Status* status) {
-  Wanted wanted;
-  Buffer buffer;
-  RMA_TRY(find_wanted(source, tag, handle, wanted));
-  RMA_TRY(find_buffer(address, count, type, buffer));
-  if (source == MPI_PROC_NULL) {
-    describe_proc_null(status);
-    return MPI_SUCCESS;
-  }
+namespace {
+
+/// Receives a message. The arguments were checked.
+int receive(const Buffer& buffer, const Wanted& wanted, MPI_Status* status) {
   rma_message_info_t info = {};
   if (buffer.is_contiguous() && rma_try_recv(buffer.data, buffer.bytes, wanted.source, wanted.tag,
                                              wanted.comm->context(), &info) != 0) {
@@ -208,6 +211,19 @@ int recv(void* address, MPI_Count count, MPI_Datatype type, int source, int tag,
       buffer, {.rank = wanted.source, .tag = wanted.tag, .context = wanted.comm->context()}, &info);
   if (received == RMA_SUCCESS || received == RMA_ERR_TRUNCATED) describe_message(status, *wanted.comm, info);
   return checked(received);
+}
+
+}  // namespace
+
+int recv(void* address, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm handle,
+         MPI_Status* status) {
+  Wanted wanted;
+  Buffer buffer;
+  RMA_TRY(find_wanted(source, tag, handle, wanted));
+  RMA_TRY(find_buffer(address, count, type, buffer));
+  if (source != MPI_PROC_NULL) return receive(buffer, wanted, status);
+  describe_proc_null(status);
+  return MPI_SUCCESS;
 }
 
 int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
@@ -254,9 +270,13 @@ int sendrecv(const void* out, MPI_Count out_count, MPI_Datatype out_type, int de
   RMA_TRY(find_send(out, out_count, out_type, dest, send_tag, handle, send));
   RMA_TRY(find_buffer(in, in_count, in_type, buffer));
   RMA_TRY(check_source(*send.comm, source, receive_tag));
+  const bool is_sent = dest == MPI_PROC_NULL || sent_at_once(Mode::kStandard, send, dest, send_tag);
+  if (is_sent && source != MPI_PROC_NULL) {
+    // Nothing waits for this process to send, so the receive need not be posted first.
+    return receive(buffer, wanted_of(*send.comm, source, receive_tag), status);
+  }
   Request request(Request::Type::kReceive, *send.comm);
   RMA_TRY(start_receive(buffer, source, receive_tag, *send.comm, request));
-  const bool is_sent = dest == MPI_PROC_NULL || sent_at_once(Mode::kStandard, send, dest, send_tag);
   const int sent =
       is_sent ? MPI_SUCCESS
               : checked(send_and_wait(Mode::kStandard, send.buffer, peer_of(*send.comm, dest, send_tag)));

@@ -53,6 +53,7 @@ class Request : public Object {
     kFile
   };
 
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): see `receive`
   Request(Type type, Communicator& comm) : Object(Kind::kRequest), type_(type), comm_(comm) {
     comm.add_reference();
   }
@@ -77,11 +78,18 @@ class Request : public Object {
 
   /// librma's request. RMA_REQUEST_NULL if the operation has ended, or a persistent one is not active.
   rma_request_t pending = RMA_REQUEST_NULL;
-  /// A receive of contiguous data, and the message of every receive that has ended. Of an operation on a file
-  /// only the number of bytes counts.
-  rma_posted_recv_t receive = {};
-  /// The end of the receive is told there; it has no `pending`.
+  // These are written by one store.
+  /// The end of the receive is told in `receive`; it has no `pending`.
   bool posted = false;
+  bool active = true;  ///< false: a persistent request that was not started, or has ended and was waited for
+  bool ended = false;  ///< the operation has ended, with its result in `code` and `cancelled`
+  bool cancelled = false;
+  int code = MPI_SUCCESS;
+  bool proc_null = false;  ///< a receive from MPI_PROC_NULL
+
+  /// A receive of contiguous data, and the message of every receive that has ended. Of an operation on a file
+  /// only the number of bytes counts. Nothing is written there before: most of it is librma's.
+  rma_posted_recv_t receive;  // NOLINT(cppcoreguidelines-pro-type-member-init)
 
   /// Keeps a datatype of the program, which may be freed while the request needs it.
   void keep_datatype(MPI_Datatype type);
@@ -155,14 +163,6 @@ class Request : public Object {
   [[nodiscard]] SendAndReceive* exchange() const { return as<SendAndReceive>(); }
   [[nodiscard]] StagedData* staged() const { return extra_ ? extra_->staged.get() : nullptr; }
 
-  bool active = true;  ///< false: a persistent request that was not started, or has ended and was waited for
-
-  /// The operation has ended. The result is in `code` and `cancelled`.
-  bool ended = false;
-  int code = MPI_SUCCESS;
-  bool cancelled = false;
-  bool proc_null = false;  ///< a receive from MPI_PROC_NULL
-
   [[nodiscard]] bool is_persistent() const { return extra_ && extra_->start; }
   /// Returns whether only polling tells that the operation has ended, because librma has no request of it.
   [[nodiscard]] bool is_polled() const {
@@ -190,11 +190,16 @@ class Request : public Object {
   /// Returns whether the operation has ended or is not active, as far as that can be seen without a call.
   [[nodiscard]] bool is_over() {
     if (ended || !active) return true;
-    if (!posted || extra_ != nullptr || rma_posted_ended(&receive) == 0 || receive.status != RMA_SUCCESS)
-      return false;
+    if (!has_come()) return false;
     posted = false;
     ended = true;
     return true;
+  }
+  /// Returns whether this is a posted receive from whose end nothing follows.
+  [[nodiscard, gnu::always_inline]] bool is_posted_alone() const { return posted && extra_ == nullptr; }
+  /// Returns whether this is a posted receive that has ended well and from whose end nothing follows.
+  [[nodiscard, gnu::always_inline]] bool has_come() const {
+    return is_posted_alone() && rma_posted_ended(&receive) != 0 && receive.status == RMA_SUCCESS;
   }
   /// Records that the posted receive has ended.
   void end_posted() {
@@ -204,6 +209,23 @@ class Request : public Object {
   /// Gives the posted receive a `pending`, so that it can be waited for together with other operations.
   /// Returns false if the receive has ended meanwhile.
   [[nodiscard]] bool open_pending();
+  /// Ends the use of a request that has_come(), and makes its handle null. Returns false, and has done nothing,
+  /// if that needs more than a few instructions.
+  [[nodiscard, gnu::always_inline]] static bool consume_come(MPI_Request& handle, Request& request,
+                                                             MPI_Status* status) {
+    if (request.has_drawn_number() || !spare_requests.takes_at_once()) [[unlikely]]
+      return false;
+    Communicator& comm = request.comm_;
+    if (status != MPI_STATUS_IGNORE) {
+      const rma_message_info_t& info = request.receive.info;
+      write_status(status, comm.rank_of(info.source), info.tag, static_cast<MPI_Count>(info.bytes));
+    }
+    handle = MPI_REQUEST_NULL;
+    // The destructor has nothing else to do. The memory's list overwrites the kind.
+    spare_requests.give_at_once(&request);
+    comm.remove_reference();
+    return true;
+  }
   /// Returns whether a wait that ignores the status has only to free the request: it is not persistent, has
   /// ended well, and nothing follows from its end.
   [[nodiscard]] bool is_plain() const { return ended && extra_ == nullptr && code == MPI_SUCCESS; }

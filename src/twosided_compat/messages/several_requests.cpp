@@ -7,6 +7,7 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/messages/completion.hpp"
+#include "twosided_compat/messages/short_calls.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/objects/polled_wait.hpp"
 #include "util/try.hpp"
@@ -124,6 +125,13 @@ int waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
   int result = MPI_SUCCESS;
   for (int i = 0; i < count; ++i) {
     Request* const request = found_request(handles[i]);
+    if (request != nullptr && statuses == MPI_STATUSES_IGNORE) {
+      if (request == sent_request) {
+        handles[i] = MPI_REQUEST_NULL;
+        continue;
+      }
+      if (request->has_come() && Request::consume_come(handles[i], *request, MPI_STATUS_IGNORE)) continue;
+    }
     if (request != nullptr && !request->is_over()) {
       RMA_TRY(wait_for(*request));
     }

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 
 #include "mpi.h"
 #include "rma/unchecked.h"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/messages/requests.hpp"
+#include "twosided_compat/messages/status.hpp"
 #include "twosided_compat/objects/object.hpp"
 
 // The short ways of the calls that move a few bytes. Each does the whole call and returns true if all arguments
@@ -21,28 +23,129 @@ namespace librma::mpi {
 /// Longer messages take the other way.
 inline constexpr std::size_t kMostAtOnce = 8192;
 
-/// Finds the size of a buffer. Returns false if it is too long, or if it needs a further look.
-[[nodiscard, gnu::always_inline]] inline bool find_size(const void* address, MPI_Count count,
-                                                        MPI_Datatype type, std::size_t& bytes) {
-  const std::size_t size = dense_size(type);
-  bytes = static_cast<std::size_t>(count) * size;  // of a negative count, more than any buffer
-  return size != 0 && bytes <= kMostAtOnce && address != nullptr;
-}
+/// The communicator and the memory of a message, if they are plainly right.
+struct ShortMessage {
+  Communicator* comm = nullptr;
+  std::size_t bytes = 0;
+
+  /// Returns false if that is not sure.
+  [[nodiscard, gnu::always_inline]] bool find(const void* address, MPI_Count count, MPI_Datatype type,
+                                              MPI_Comm handle) {
+    comm = mpi::find<Communicator>(handle);
+    if (comm == nullptr) [[unlikely]]
+      return false;
+    const std::size_t size = dense_size(type);
+    if (size == 0 || address == nullptr) [[unlikely]]
+      return false;
+    bytes = static_cast<std::size_t>(count) * size;  // of a negative count, a negative number
+    return true;
+  }
+};
 
 [[nodiscard, gnu::always_inline]] inline bool short_send(const void* address, MPI_Count count,
                                                          MPI_Datatype type, int dest, int tag,
                                                          MPI_Comm handle) {
-  const auto* const comm = find<Communicator>(handle);
-  std::size_t bytes = 0;
-  return comm != nullptr && find_size(address, count, type, bytes) && comm->has_peer(dest) && tag >= 0 &&
-         rma_try_send(address, bytes, comm->world_rank(dest), tag, comm->context()) != 0;
+  ShortMessage message;
+  if (!message.find(address, count, type, handle) || message.bytes > kMostAtOnce) [[unlikely]]
+    return false;
+  const Communicator& comm = *message.comm;
+  if (!comm.has_peer(dest) || tag < 0) [[unlikely]]
+    return false;
+  return rma_try_send(address, message.bytes, comm.world_rank(dest), tag, comm.context()) != 0;
 }
 
 [[nodiscard, gnu::always_inline]] inline bool short_isend(const void* address, MPI_Count count,
                                                           MPI_Datatype type, int dest, int tag,
                                                           MPI_Comm handle, MPI_Request* request) {
-  if (request == nullptr || !short_send(address, count, type, dest, tag, handle)) return false;
+  if (request == nullptr || !short_send(address, count, type, dest, tag, handle)) [[unlikely]]
+    return false;
   *request = sent_handle;
+  return true;
+}
+
+[[nodiscard, gnu::always_inline]] inline bool short_recv(void* address, MPI_Count count, MPI_Datatype type,
+                                                         int source, int tag, MPI_Comm handle,
+                                                         MPI_Status* status) {
+  ShortMessage message;
+  if (!message.find(address, count, type, handle) || static_cast<std::ptrdiff_t>(message.bytes) < 0)
+      [[unlikely]] {
+    return false;
+  }
+  const Communicator& comm = *message.comm;
+  if (!comm.has_peer(source) || tag < 0) [[unlikely]]
+    return false;
+  rma_message_info_t info;  // NOLINT(cppcoreguidelines-pro-type-member-init): librma's
+  if (rma_try_recv(address, message.bytes, comm.world_rank(source), tag, comm.context(), &info) == 0)
+    return false;
+  write_status(status, source, tag, static_cast<MPI_Count>(info.bytes));
+  return true;
+}
+
+[[nodiscard, gnu::always_inline]] inline bool short_irecv(void* address, MPI_Count count, MPI_Datatype type,
+                                                          int source, int tag, MPI_Comm handle,
+                                                          MPI_Request* made) {
+  ShortMessage message;
+  if (made == nullptr || !message.find(address, count, type, handle) ||
+      static_cast<std::ptrdiff_t>(message.bytes) < 0) [[unlikely]] {
+    return false;
+  }
+  Communicator& comm = *message.comm;
+  if (!comm.has_peer(source) || tag < 0) [[unlikely]]
+    return false;
+  void* const memory = spare_requests.take_at_once();
+  if (memory == nullptr) [[unlikely]]
+    return false;
+  auto* const request = ::new (memory) Request(Request::Type::kReceive, comm);
+  if (rma_try_post_recv(address, message.bytes, comm.world_rank(source), tag, comm.context(),
+                        &request->receive) == 0) [[unlikely]] {
+    delete request;
+    return false;
+  }
+  request->posted = true;
+  *made = reinterpret_cast<MPI_Request>(request);  // as handle(): no request is predefined
+  return true;
+}
+
+/// Finds the request of a handle. Returns null if the handle needs a further look.
+[[nodiscard, gnu::always_inline]] inline Request* short_request(const MPI_Request* handle) {
+  if (handle == nullptr || is_predefined(*handle)) [[unlikely]]
+    return nullptr;
+  return find<Request>(*handle);
+}
+
+[[nodiscard, gnu::always_inline]] inline bool short_wait(MPI_Request* handle, MPI_Status* status) {
+  Request* const request = short_request(handle);
+  if (request == nullptr || !request->has_come()) [[unlikely]]
+    return false;
+  return Request::consume_come(*handle, *request, status);
+}
+
+[[nodiscard, gnu::always_inline]] inline bool short_test(MPI_Request* handle, int* flag, MPI_Status* status) {
+  Request* const request = short_request(handle);
+  if (request == nullptr || flag == nullptr || !request->is_posted_alone()) [[unlikely]]
+    return false;
+  if (rma_posted_ended(&request->receive) == 0 && rma_posted_test(&request->receive) == 0) {
+    *flag = 0;
+    return true;
+  }
+  if (request->receive.status != RMA_SUCCESS || !Request::consume_come(*handle, *request, status))
+      [[unlikely]]
+    return false;
+  *flag = 1;
+  return true;
+}
+
+[[nodiscard, gnu::always_inline]] inline bool short_iprobe(int source, int tag, MPI_Comm handle, int* flag,
+                                                           MPI_Status* status) {
+  const auto* const comm = find<Communicator>(handle);
+  if (comm == nullptr || flag == nullptr || !comm->has_peer(source) || tag < 0) [[unlikely]]
+    return false;
+  rma_message_info_t info;  // NOLINT(cppcoreguidelines-pro-type-member-init): librma's
+  const int found = rma_try_probe(comm->world_rank(source), tag, comm->context(), &info);
+  if (found < 0) [[unlikely]]
+    return false;
+  *flag = found;
+  if (found != 0) write_status(status, source, tag, static_cast<MPI_Count>(info.bytes));
   return true;
 }
 

@@ -19,7 +19,7 @@ class Object {
   ~Object() {
     kind_ =
         Kind{};  // find() refuses a handle that is used after this, as long as the memory is not in use again
-    if (number() >= static_cast<int>(kPredefinedEnd)) forget_number();
+    if (has_drawn_number()) forget_number();
   }
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
@@ -30,6 +30,8 @@ class Object {
     return number > 0 && number < static_cast<int>(kPredefinedEnd);
   }
 
+  /// Returns whether to_number() has drawn a number.
+  [[nodiscard]] bool has_drawn_number() const { return number() >= static_cast<int>(kPredefinedEnd); }
   /// Returns the object's handle. `Handle` is the type of handle for the object's kind.
   template <class Handle>
   [[nodiscard]] Handle handle() const {
