@@ -108,8 +108,11 @@ TEST(MpiErrorHandlers, OfFiles) {
   ASSERT_EQ(MPI_File_set_errhandler(MPI_FILE_NULL, handler), MPI_SUCCESS);
   EXPECT_EQ(MPI_Errhandler_free(&handler), MPI_SUCCESS);
   handled_code = 0;
-  EXPECT_EQ(MPI_File_delete("none", MPI_INFO_NULL), MPI_ERR_UNSUPPORTED_OPERATION);
-  EXPECT_EQ(handled_code, MPI_ERR_UNSUPPORTED_OPERATION);
+  const int code = MPI_File_delete("none", MPI_INFO_NULL);
+  int error_class = MPI_SUCCESS;
+  ASSERT_EQ(MPI_Error_class(code, &error_class), MPI_SUCCESS);
+  EXPECT_EQ(error_class, MPI_ERR_NO_SUCH_FILE);
+  EXPECT_EQ(handled_code, code);
   EXPECT_EQ(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN), MPI_SUCCESS);
 }
 
@@ -126,7 +129,6 @@ TEST(MpiErrors, FunctionsThatAreNotThere) {
   MPI_Comm joined = MPI_COMM_NULL;
   EXPECT_EQ(MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined),
             MPI_ERR_UNSUPPORTED_OPERATION);
-  EXPECT_EQ(MPI_File_open(MPI_COMM_WORLD, "none", 0, MPI_INFO_NULL, nullptr), MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
 void ignore(MPI_Comm* /*comm*/, int* /*code*/, ...) {}
