@@ -144,6 +144,11 @@ Outcome transfer(File& file, const FileAccess& access) {
     if (lock->code() != MPI_SUCCESS) return {.code = lock->code()};
     policy.locks = false;
   }
+  if (access.data().is_contiguous() && view.is_contiguous()) {
+    const FilePiece piece = {view.offset_of(access.position), access.data().bytes, access.data().data};
+    PieceMover mover(file.storage(), policy);
+    return access.direction() == FileDirection::kWrite ? mover.write({&piece, 1}) : mover.read({&piece, 1});
+  }
   Portions portions(file.storage(), policy, access.direction());
   if (access.data().is_contiguous()) {
     add_pieces(access, 0, access.bytes(), access.data().data, portions);

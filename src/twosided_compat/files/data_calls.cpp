@@ -59,8 +59,8 @@ int prepare(File& file, const AccessKind& kind, MPI_Offset offset, const FileMem
   RMA_TRY(check_kind(file, kind));
   RMA_TRY(access.prepare(file, kind.direction, memory));
   if (access.bytes() % access.view().etype_bytes() != 0) {
-    return failure(MPI_ERR_ARG, fmt::format("{} bytes are no whole number of etypes, which have {}",
-                                            access.bytes(), access.view().etype_bytes()));
+    return failure(MPI_ERR_IO, fmt::format("{} bytes are no whole number of etypes, which have {}",
+                                           access.bytes(), access.view().etype_bytes()));
   }
   return take_position(file, kind.pointer, offset, access);
 }

@@ -130,6 +130,17 @@ int agree(Communicator& comm, int code) {
   return MPI_SUCCESS;
 }
 
+int check_same(const File& file, const char* names, std::array<MPI_Offset, 2> arguments) {
+  std::vector<std::array<MPI_Offset, 2>> all(static_cast<std::size_t>(file.comm().size()));
+  RMA_TRY(allgather(&arguments, sizeof arguments, MPI_BYTE, all.data(), sizeof arguments, MPI_BYTE,
+                    file.comm_handle()));
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] != all[0])
+      return failure(MPI_ERR_NOT_SAME, fmt::format("rank {} has another {} than rank 0", rank, names));
+  }
+  return MPI_SUCCESS;
+}
+
 int share_from_first(const File& file, void* data, std::size_t bytes) {
   return bcast(data, static_cast<MPI_Count>(bytes), MPI_BYTE, 0, file.comm_handle());
 }

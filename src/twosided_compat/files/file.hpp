@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -104,6 +105,9 @@ void close_left_files();
 /// Agrees with the other members: a member that fails makes the call fail on all, with the code of the first
 /// one that does. Collective. Returns that code.
 [[nodiscard]] int agree(Communicator& comm, int code);
+/// Checks that all members have given the same arguments to a collective call. MPI_ERR_NOT_SAME, on all
+/// members.
+[[nodiscard]] int check_same(const File& file, const char* names, std::array<MPI_Offset, 2> arguments);
 /// Gives all members what rank 0 has. Collective.
 [[nodiscard]] int share_from_first(const File& file, void* data, std::size_t bytes);
 

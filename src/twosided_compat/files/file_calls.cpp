@@ -17,10 +17,11 @@
 namespace librma::mpi {
 namespace {
 
-/// Executes what one member does for all. All return its code, when it has ended.
+/// Executes what one member does with a size that all have given. All return its code, when it has ended.
 template <class Act>
-int by_first(File& file, const Act& act) {
+int by_first(File& file, MPI_Offset size, const Act& act) {
   file.finish_collective_operations();
+  RMA_TRY(check_same(file, "size", {size, 0}));
   return agree(file.comm(), file.comm().rank() == 0 ? act() : MPI_SUCCESS);
 }
 
@@ -36,7 +37,7 @@ int check_size(const File& file, MPI_Offset size) {
 int file_set_size(MPI_File handle, MPI_Offset size) {
   RMA_TRY_ASSIGN(file, find_file(handle));
   RMA_TRY(check_size(*file, size));
-  return by_first(*file, [&] {
+  return by_first(*file, size, [&] {
     const int result = uninterrupted([&] { return ::ftruncate(file->storage().descriptor(), size); });
     return result == 0 ? MPI_SUCCESS : file->storage().failed("ftruncate");
   });
@@ -45,7 +46,7 @@ int file_set_size(MPI_File handle, MPI_Offset size) {
 int file_preallocate(MPI_File handle, MPI_Offset size) {
   RMA_TRY_ASSIGN(file, find_file(handle));
   RMA_TRY(check_size(*file, size));
-  return by_first(*file, [&] {
+  return by_first(*file, size, [&] {
     if (size == 0) return MPI_SUCCESS;
     int error = EINTR;  // the call returns its error number
     while (error == EINTR) error = ::posix_fallocate(file->storage().descriptor(), 0, size);
@@ -93,7 +94,7 @@ int file_set_atomicity(MPI_File handle, int flag) {
   RMA_TRY_ASSIGN(file, find_file(handle));
   file->finish_operations();
   // Each member's accesses before the call are over before those of another one behind it.
-  RMA_TRY(agree(file->comm(), MPI_SUCCESS));
+  RMA_TRY(check_same(*file, "flag", {flag != 0 ? 1 : 0, 0}));
   file->atomic.store(flag != 0, std::memory_order_relaxed);
   return MPI_SUCCESS;
 }

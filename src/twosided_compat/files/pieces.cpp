@@ -63,8 +63,7 @@ Outcome PieceMover::for_each_window(std::span<const FilePiece> pieces, const Mov
 }
 
 bool PieceMover::is_vector(const Window& window) const {
-  return window.pieces.size() == 1 || window.data_bytes / window.pieces.size() >= kVectorPiece ||
-         window.span() > policy_.buffer_bytes;
+  return window.data_bytes / window.pieces.size() >= kVectorPiece || window.span() > policy_.buffer_bytes;
 }
 
 std::span<iovec> PieceMover::vector_of(const Window& window) {
@@ -100,6 +99,8 @@ Outcome PieceMover::write_window(const Window& window) {
 }
 
 Outcome PieceMover::write_data(const Window& window) {
+  const FilePiece& first = window.pieces.front();
+  if (window.pieces.size() == 1) return storage_.write(first.offset, first.data, first.bytes);
   if (is_vector(window)) return storage_.write_parts(window.begin(), vector_of(window));
   std::byte* const data = buffer(window.span());
   for (const FilePiece& piece : window.pieces)
@@ -132,6 +133,8 @@ Outcome PieceMover::read(std::span<const FilePiece> pieces) {
 }
 
 Outcome PieceMover::read_window(const Window& window) {
+  const FilePiece& first = window.pieces.front();
+  if (window.pieces.size() == 1) return storage_.read(first.offset, first.data, first.bytes);
   if (!window.has_gaps && is_vector(window)) return storage_.read_parts(window.begin(), vector_of(window));
   std::byte* const data = buffer(window.span());
   const Outcome got = storage_.read(window.begin(), data, window.span());

@@ -42,14 +42,14 @@ int find_named(const char* name, const Representation*& found) {
 /// Checks a filetype, as it lies in the file.
 int check_filetype(const Datatype& etype, const Datatype& filetype) {
   const MPI_Count unit = etype.size();
-  if (unit <= 0) return failure(MPI_ERR_TYPE, "the etype has no data");
+  if (unit <= 0) return failure(MPI_ERR_ARG, "the etype has no data");
   if (filetype.size() % unit != 0) {
-    return failure(MPI_ERR_TYPE,
+    return failure(MPI_ERR_ARG,
                    fmt::format("the filetype has {} bytes, which are no whole number of etypes of {}",
                                filetype.size(), unit));
   }
   if (filetype.size() > 0 && filetype.bounds().extent <= 0)
-    return failure(MPI_ERR_TYPE, fmt::format("the filetype has the extent {}", filetype.bounds().extent));
+    return failure(MPI_ERR_ARG, fmt::format("the filetype has the extent {}", filetype.bounds().extent));
   return MPI_SUCCESS;
 }
 
@@ -58,15 +58,15 @@ int find_displacement(const File& file, MPI_Offset given, MPI_Offset& displaceme
   displacement = given;
   if (given == MPI_DISPLACEMENT_CURRENT) {
     if (!file.is_sequential())
-      return failure(MPI_ERR_DISP, "MPI_DISPLACEMENT_CURRENT needs a file opened with MPI_MODE_SEQUENTIAL");
+      return failure(MPI_ERR_ARG, "MPI_DISPLACEMENT_CURRENT needs a file opened with MPI_MODE_SEQUENTIAL");
     MPI_Offset position = 0;
     RMA_TRY(advance_shared_pointer(file, 0, position));
     displacement = file.view()->offset_of(position);
     return MPI_SUCCESS;
   }
   if (file.is_sequential())
-    return failure(MPI_ERR_DISP, "a file opened with MPI_MODE_SEQUENTIAL needs MPI_DISPLACEMENT_CURRENT");
-  return given >= 0 ? MPI_SUCCESS : failure(MPI_ERR_DISP, fmt::format("the displacement is {}", given));
+    return failure(MPI_ERR_ARG, "a file opened with MPI_MODE_SEQUENTIAL needs MPI_DISPLACEMENT_CURRENT");
+  return given >= 0 ? MPI_SUCCESS : failure(MPI_ERR_ARG, fmt::format("the displacement is {}", given));
 }
 
 int make_view(const File& file, const ViewArguments& arguments, std::shared_ptr<const FileView>& made) {
@@ -223,7 +223,7 @@ int file_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
   RMA_TRY(check_no_sequence(*file));
   file->finish_collective_operations();
   // No member moves the pointer meanwhile: those that have come here wait for rank 0.
-  RMA_TRY(agree(file->comm(), MPI_SUCCESS));
+  RMA_TRY(check_same(*file, "offset and whence", {offset, whence}));
   int code = MPI_SUCCESS;
   if (file->comm().rank() == 0) {
     MPI_Offset current = 0;
