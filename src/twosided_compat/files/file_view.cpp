@@ -73,7 +73,7 @@ MPI_Offset FileView::position_of(MPI_Offset offset) const {
 
 int check_in_file(const TypeMap& map, const char* name, bool& overlaps) {
   if (map.low() < 0)
-    return failure(MPI_ERR_ARG, fmt::format("the {} has the negative displacement {}", name, map.low()));
+    return failure(MPI_ERR_IO, fmt::format("the {} has the negative displacement {}", name, map.low()));
   MPI_Offset before = 0;
   MPI_Offset end = 0;
   bool descends = false;
@@ -84,7 +84,7 @@ int check_in_file(const TypeMap& map, const char* name, bool& overlaps) {
     before = offset;
     end = offset + bytes;
   });
-  return descends ? failure(MPI_ERR_ARG, fmt::format("the displacements of the {} descend", name))
+  return descends ? failure(MPI_ERR_IO, fmt::format("the displacements of the {} descend", name))
                   : MPI_SUCCESS;
 }
 

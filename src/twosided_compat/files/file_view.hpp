@@ -70,7 +70,7 @@ class FileView {
 };
 
 /// Checks that a type may be the etype or filetype of a view: its displacements are not negative, and do not
-/// descend. `name` is that of the parameter. Sets `overlaps` if parts of the type overlap. MPI_ERR_ARG.
+/// descend. `name` is that of the parameter. Sets `overlaps` if parts of the type overlap. MPI_ERR_IO.
 [[nodiscard]] int check_in_file(const TypeMap& map, const char* name, bool& overlaps);
 
 template <class Visit>

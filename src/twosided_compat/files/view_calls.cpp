@@ -87,6 +87,8 @@ int make_view(const File& file, const ViewArguments& arguments, std::shared_ptr<
   bool overlaps = false;
   RMA_TRY(check_in_file(file_etype->layout().bytes(), "etype", overlaps));
   RMA_TRY(check_in_file(file_filetype->layout().bytes(), "filetype", overlaps));
+  if (overlaps && (file.amode() & MPI_MODE_RDONLY) == 0)
+    return failure(MPI_ERR_IO, "parts of the etype or filetype overlap, and the file may be written");
   made = std::make_shared<const FileView>(FileView::Made{.displacement = displacement,
                                                          .etype = etype,
                                                          .filetype = filetype,
