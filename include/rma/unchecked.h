@@ -25,8 +25,7 @@ extern "C" {
  *  message is sent, and 0 if nothing was done: the caller then calls rma_send or rma_send_nb. */
 int rma_try_send(const void* src, size_t bytes, int rank, int tag, uint32_t context);
 
-/** Receives a message of a few bytes if it is the next one that `source` has sent, is there already, and fits the
- *  buffer.
+/** Receives a message if it is the next one that `source` has sent, is there already, and fits the buffer.
  *  Returns 1 if the message is received, and 0 if nothing was done: the caller then calls another receive.
  *  `source` may be RMA_ANY_SOURCE, for which this returns 0. `info` is not null. */
 int rma_try_recv(void* dst, size_t bytes, int source, int tag, uint32_t context, rma_message_info_t* info);
@@ -47,9 +46,10 @@ typedef struct rma_posted_recv {
   uint64_t own[9];    /**< the library's, until the end */
 } rma_posted_recv_t;
 
-/** Does rma_post_recv if that needs nothing but `*posted`, or if the message is there already. Returns 1 then, and
- *  0 if nothing was done: the caller then calls rma_post_recv. */
-int rma_try_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context, rma_posted_recv_t* posted);
+/** Does rma_post_recv if that needs nothing but `*posted`, or if the message is there already. Returns 1
+ *  then, and 0 if nothing was done: the caller then calls rma_post_recv. */
+int rma_try_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
+                      rma_posted_recv_t* posted);
 /** Posts a receive of contiguous memory. The members of `*posted` need no values. If this fails, the receive
  *  does not exist. Returns RMA_ERR_NO_MEMORY. */
 rma_status_t rma_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,

@@ -62,9 +62,9 @@ class Arrivals {
         give_up_(std::move(give_up)),
         kept_(static_cast<std::size_t>(ranks)) {}
 
-  /// Receives the next message of the ring of `source`, a rank, if it is eager, the receive gets it, and it fits
-  /// the buffer. Returns false if not, and has done nothing then. It has all the steps of the usual case in
-  /// itself, as poll_ring() has those of all cases.
+  /// Receives the next message of the ring of `source`, a rank, if it is eager, the receive gets it, and it
+  /// fits the buffer. Returns false if not, and has done nothing then. It has all the steps of the usual case
+  /// in itself, as poll_ring() has those of all cases.
   [[nodiscard, gnu::always_inline]] bool receive_at_once(MessageContext& context, int source, int tag,
                                                          std::span<std::byte> buffer,
                                                          rma_message_info_t& info) {
@@ -185,9 +185,9 @@ class Arrivals {
   /// Gives the message at the head of a ring to `receive`, if it is the one that the receive gets by the
   /// rules of matching.
   [[nodiscard]] static bool take(DirectReceive& receive, int sender, const LineReceiver::Head& head);
-  /// Returns whether no message that arrived before, and no receive that was posted before, comes first: before
-  /// a receive from `source`, which is `sender` or a wildcard, with `tag`, or the message from `sender` with
-  /// `its_tag`. It is not inlined, so that its callers save no registers for it.
+  /// Returns whether no message that arrived before, and no receive that was posted before, comes first:
+  /// before a receive from `source`, which is `sender` or a wildcard, with `tag`, or the message from
+  /// `sender` with `its_tag`. It is not inlined, so that its callers save no registers for it.
   [[nodiscard, gnu::noinline]] static bool is_next(MessageContext& context, int sender, int tag, int its_tag,
                                                    int source);
   [[nodiscard]] static bool is_next(MessageContext& context, int sender, int tag, int its_tag) {
@@ -196,9 +196,9 @@ class Arrivals {
   /// Takes a message in. Returns false if no honest rank sends it. `matched`: whether a message that came
   /// with data found its receive. A receive whose data are to be fetched is added to `fetches`.
   [[nodiscard]] bool take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches);
-  /// Takes in the eager messages at the head of a ring that find receives of the usual kind: in their callers'
-  /// memory. Stops at the first other message. Returns how many it has taken in. The caller holds the ring's
-  /// lock.
+  /// Takes in the eager messages at the head of a ring that find receives of the usual kind: in their
+  /// callers' memory. Stops at the first other message. Returns how many it has taken in. The caller holds
+  /// the ring's lock.
   [[nodiscard]] int take_in_at_once(Inbox::Ring& ring);
   /// Ends a receive in the caller's memory, which a message with these data has matched.
   [[gnu::always_inline]] void end(CallersReceive& receive, int source, int tag,

@@ -130,8 +130,8 @@ inline ThreadCounts& counts_of(std::uintptr_t thread) noexcept {
   return thread_counts[thread * kGoldenRatio >> 58U];
 }
 
-/// Counts for a thread that does not own the first place: in its own one, which it claims when it counts first.
-/// If another running thread owns that, adds to counts that all such threads share.
+/// Counts for a thread that does not own the first place: in its own one, which it claims when it counts
+/// first. If another running thread owns that, adds to counts that all such threads share.
 [[gnu::noinline]] void count_elsewhere(Counter counter, std::uint64_t amount) noexcept;
 
 /// Adds `amount` to a counter. This is a load and a store in a cache line that no other thread writes, except

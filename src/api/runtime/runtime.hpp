@@ -81,7 +81,8 @@ struct Runtime {
 /// is complete.
 extern constinit std::atomic<Runtime*> current_runtime;
 /// The messages of the current runtime, for the short ways of rma/unchecked.h. It is null also if calls are
-/// traced, because the other ways record them. It is stored right before `current_runtime`, in the same order.
+/// traced, because the other ways record them. It is stored right before `current_runtime`, in the same
+/// order.
 extern constinit std::atomic<Messages*> untraced_messages;
 
 }  // namespace librma

@@ -133,8 +133,8 @@ class ContextTable {
   }
   /// Returns the context, or null if it is not found at once, which does not mean that there is none.
   [[nodiscard]] MessageContext* at_once(std::uint32_t number) { return search(number); }
-  /// Finds a context and takes its lock. Returns null if it is not found at once, which does not mean that there
-  /// is none.
+  /// Finds a context and takes its lock. Returns null if it is not found at once, which does not mean that
+  /// there is none.
   [[nodiscard, gnu::always_inline]] MessageContext* locked_at_once(std::uint32_t number) {
     MessageContext* const context = search(number);
     if (context == nullptr) [[unlikely]]

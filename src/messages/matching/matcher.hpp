@@ -95,8 +95,8 @@ class Matcher {
   [[nodiscard]] PostedReceive* posted_for(int source, int tag) const;
   /// Takes a posted receive out.
   void withdraw(PostedReceive& receive);
-  /// Takes all posted receives out for which `chosen` returns true. Adds them to a chain by `links[0].next`, and
-  /// returns its new head. Needs no memory.
+  /// Takes all posted receives out for which `chosen` returns true. Adds them to a chain by `links[0].next`,
+  /// and returns its new head. Needs no memory.
   template <typename Chosen>
   [[nodiscard]] PostedReceive* withdraw_all(const Chosen& chosen, PostedReceive* chain) {
     for (auto* const queues : {&exact_, &any_tag_, &any_source_, &any_}) {

@@ -43,8 +43,8 @@ class OperationEnds {
   /// the caller wakes the threads that sleep for messages later (ProgressEngine::wake).
   void end(ReceiveOperation& receive, rma_status_t status, bool wakes = true);
   void end(SendOperation& send, rma_status_t status);
-  /// Ends a receive in the caller's memory, which is in no matcher. `rank` is the one that a failure is about. The
-  /// caller wakes the threads that sleep for messages later.
+  /// Ends a receive in the caller's memory, which is in no matcher. `rank` is the one that a failure is
+  /// about. The caller wakes the threads that sleep for messages later.
   void end(CallersReceive& receive, rma_status_t status, int rank) {
     leave_callers();
     receive.posted->failed_rank = rank;

@@ -38,8 +38,8 @@ struct MessageEnd {
   std::atomic<bool> done = false;
 };
 
-/// A receive of contiguous data in the caller's memory (rma/unchecked.h), until it ends or a message matches that
-/// is announced. Such a message makes a ReceiveOperation of it, because other ranks get a name of that.
+/// A receive of contiguous data in the caller's memory (rma/unchecked.h), until it ends or a message matches
+/// that is announced. Such a message makes a ReceiveOperation of it, because other ranks get a name of that.
 struct CallersReceive : PostedReceive {
   MessageContext* context = nullptr;
   std::byte* address = nullptr;

@@ -6,8 +6,8 @@
 
 namespace librma {
 
-/// Copies at most 48 bytes, the body of a line, without a call. The blocks are disjoint. The first and the last
-/// bytes go as one piece each, and the two pieces overlap if the size is no power of two.
+/// Copies at most 48 bytes, the body of a line, without a call. The blocks are disjoint. The first and the
+/// last bytes go as one piece each, and the two pieces overlap if the size is no power of two.
 [[gnu::always_inline]] inline void copy_short(std::byte* to, const std::byte* from, std::size_t bytes) {
   const auto copy_ends = [&](auto piece) __attribute__((always_inline)) {
     auto last = piece;

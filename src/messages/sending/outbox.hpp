@@ -195,7 +195,8 @@ class Outbox {
   };
   struct OutboxPeer {
     SpinLock lock;  ///< guards all members but `open`, `lost`, and the two about giving back
-    /// Messages of fewer bytes may go at once: 0 unless there is a ring, nothing waits, and the rank is not lost.
+    /// Messages of fewer bytes may go at once: 0 unless there is a ring, nothing waits, and the rank is not
+    /// lost.
     std::size_t at_once = 0;
     std::uint64_t eager_cost = 0;  ///< of all messages sent with their data
     std::uint64_t cost_limit =

@@ -209,8 +209,8 @@ class Request : public Object {
   /// Gives the posted receive a `pending`, so that it can be waited for together with other operations.
   /// Returns false if the receive has ended meanwhile.
   [[nodiscard]] bool open_pending();
-  /// Ends the use of a request that has_come(), and makes its handle null. Returns false, and has done nothing,
-  /// if that needs more than a few instructions.
+  /// Ends the use of a request that has_come(), and makes its handle null. Returns false, and has done
+  /// nothing, if that needs more than a few instructions.
   [[nodiscard, gnu::always_inline]] static bool consume_come(MPI_Request& handle, Request& request,
                                                              MPI_Status* status) {
     if (request.has_drawn_number() || !spare_requests.takes_at_once()) [[unlikely]]

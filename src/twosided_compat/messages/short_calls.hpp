@@ -11,12 +11,13 @@
 #include "twosided_compat/messages/status.hpp"
 #include "twosided_compat/objects/object.hpp"
 
-// The short ways of the calls that move a few bytes. Each does the whole call and returns true if all arguments
-// are plainly right and nothing has to be waited for. Otherwise it returns false and has done nothing: the call
-// then takes the other way, which checks the arguments again and reports what is wrong.
+// The short ways of the calls that move a few bytes. Each does the whole call and returns true if all
+// arguments are plainly right and nothing has to be waited for. Otherwise it returns false and has done
+// nothing: the call then takes the other way, which checks the arguments again and reports what is wrong.
 //
-// They are inlined into the entry points, and all that they call is inlined, too, except for librma's functions.
-// They need not ask whether MPI runs: before MPI_Init and after MPI_Finalize no handle names a communicator.
+// They are inlined into the entry points, and all that they call is inlined, too, except for librma's
+// functions. They need not ask whether MPI runs: before MPI_Init and after MPI_Finalize no handle names a
+// communicator.
 
 namespace librma::mpi {
 

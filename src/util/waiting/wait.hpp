@@ -140,8 +140,8 @@ struct alignas(64) Doorbell {
     wake_ordered();
   }
 
-  /// Tells a caller that has made a condition true whether a thread may sleep: then the caller calls wake() and
-  /// must_call(). This is the first step of both, in as few instructions as possible.
+  /// Tells a caller that has made a condition true whether a thread may sleep: then the caller calls wake()
+  /// and must_call(). This is the first step of both, in as few instructions as possible.
   [[nodiscard]] bool must_look() const {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // as the one in wake()
     return (sleepers.load(std::memory_order_relaxed) | listeners.load(std::memory_order_relaxed)) != 0;
