@@ -131,6 +131,8 @@ class LineSender : private line_ring_detail::Memory {
   /// The sender asks for the line of the message after this many others. The receiver has read the line in
   /// the last round, so the sender's next store there would wait until the other processor has given it up.
   static constexpr std::uint64_t kPrefetched = 4;
+  /// And for so many cache lines of slots at most. The processor asks for more of a long body by itself.
+  static constexpr std::uint64_t kPrefetchedSlots = 4;
   /// The sender clears the control words of so many lines at once in the first round: a page.
   static constexpr std::uint64_t kCleared = 64;
 
@@ -164,6 +166,7 @@ class LineSender : private line_ring_detail::Memory {
     if (!head.empty()) std::memcpy(body, head.data(), head.size());
     if (!tail.empty()) std::memcpy(body + head.size(), tail.data(), tail.size());
     publish(type, envelope, bytes);
+    if (bytes > RingLine::kBody) prefetch_slots(bytes);
     return true;
   }
 
@@ -196,6 +199,13 @@ class LineSender : private line_ring_detail::Memory {
   [[nodiscard]] bool broken() const { return broken_; }
 
  private:
+  /// Asks for the slots of the next message, if that is as long as this one. The receiver has read them in
+  /// the last round, and the line of a message is seen only after its slots.
+  void prefetch_slots(std::uint64_t bytes) const {
+    const std::uint64_t most = std::min(bytes, kPrefetchedSlots * line_ring_detail::kSlotAlignment);
+    for (std::uint64_t at = 0; at < most; at += line_ring_detail::kSlotAlignment)
+      prefetch_to_write(slot(position_ + at));
+  }
   /// Writes the rest of the next line, whose body is written.
   [[gnu::always_inline]] void publish(MessageType type, Envelope envelope, std::uint64_t bytes) {
     RingLine& to = *next_;
@@ -206,7 +216,8 @@ class LineSender : private line_ring_detail::Memory {
     to.control.store((static_cast<std::uint64_t>(type) << line_ring_detail::kTypeShift) |
                          (bytes << line_ring_detail::kSizeShift) | static_cast<std::uint32_t>(sent),
                      std::memory_order_release);
-    // At the end of the ring the line that comes next is elsewhere, and a line of the slots comes for nothing.
+    // At the end of the ring the line that comes next is elsewhere, and a line of the slots comes for
+    // nothing.
     prefetch_to_write(next_ + (kPrefetched - 1));
   }
 
