@@ -73,6 +73,7 @@ void OfiDriver::drive() {
     Entries entries;
     while (take_in(entries, fi_cq_read(objects_.queue, entries.data(), entries.size()))) {
     }
+    drives_.store(drives_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   if (any_to_confirm_.load(std::memory_order_relaxed)) confirm_waiting();
 }

@@ -71,6 +71,8 @@ class OfiDriver {
 
   /// Takes in what has ended, unless another thread does it.
   void drive();
+  /// Returns how often a thread has done so, modulo 2^32.
+  [[nodiscard]] std::uint32_t drives() const { return drives_.load(std::memory_order_relaxed); }
   /// Does the same for a thread that polls.
   void poll() {
     if (last_.load(std::memory_order_relaxed)) {
@@ -182,6 +184,7 @@ class OfiDriver {
   std::atomic<bool> any_to_confirm_ = false;  ///< there are some
   /// How often a thread has polled; threads that count at the same time may lose counts.
   std::atomic<std::uint64_t> polls_ = 0;
+  std::atomic<std::uint32_t> drives_ = 0;
   std::atomic<bool> last_ = false;     ///< the next poll comes before a sleep, and is not counted
   std::atomic<bool> napping_ = false;  ///< the service thread sleeps by the clock
   // The rest belongs to the service thread.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -75,6 +76,7 @@ class OfiMessageEndpoint final : public MessageEndpoint {
   BufferSource source_;
   Limits limits_;
   fid_ep* endpoint_ = nullptr;
+  std::atomic<std::uint32_t> seen_drives_ = 0;  ///< OfiDriver::drives() at the last poll
 };
 
 }  // namespace librma::transport
