@@ -16,7 +16,6 @@ struct PredefinedObject : HandleWords {
 
 }  // namespace librma::mpi
 
-using librma::mpi::Kind;
 using librma::mpi::PredefinedObject;
 
 #include "twosided_compat/predefined_symbols.inc"
