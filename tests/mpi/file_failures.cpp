@@ -1,5 +1,6 @@
-// Files whose writes fail in the middle: at a limit of the file's size, and on a full device. And writes of small
-// pieces with gaps, into which other ranks write at the same time; and a file that the program leaves open.
+// Files whose writes fail in the middle: at a limit of the file's size, and on a full device. And writes of
+// small pieces with gaps, into which other ranks write at the same time; and a file that the program leaves
+// open.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -34,7 +35,8 @@ std::vector<unsigned char> bytes_of(int count, int salt) {
   return bytes;
 }
 
-/// A write that reaches over the limit fails, tells how much it has written, and what is left can be written later.
+/// A write that reaches over the limit fails, tells how much it has written, and what is left can be
+/// written later.
 void test_limit(const TestFile& path) {
   const int rank = rank_in(MPI_COMM_WORLD);
   const int size = size_of(MPI_COMM_WORLD);
@@ -123,8 +125,8 @@ void test_full_device() {
   SUCCEEDS(MPI_File_close(&file));
 }
 
-/// Even ranks write every second int of the file again and again, together with the gaps between them. Odd ranks write
-/// into the gaps meanwhile. Nothing is lost.
+/// Even ranks write every second int of the file again and again, together with the gaps between them. Odd
+/// ranks write into the gaps meanwhile. Nothing is lost.
 void test_gaps(const TestFile& path) {
   const int rank = rank_in(MPI_COMM_WORLD);
   const int size = size_of(MPI_COMM_WORLD);

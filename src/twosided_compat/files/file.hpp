@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -44,6 +45,9 @@ class File final : public ErrorHandlerOwner {
   void set_view(std::shared_ptr<const FileView> view);
   /// Returns the ranks that access the file for all in collective calls: some of each host.
   [[nodiscard]] std::vector<int> aggregators() const;
+  [[nodiscard]] bool is_on_one_host() const {
+    return std::ranges::all_of(hosts, [](int first) { return first == 0; });
+  }
   [[nodiscard]] PiecePolicy policy(FileDirection direction) const;
 
   /// Returns the individual pointer, a position in the view, and adds `bytes` to it.

@@ -105,14 +105,19 @@ int file_get_atomicity(MPI_File handle, int* flag) {
   return MPI_SUCCESS;
 }
 
-// A network file system writes what this host has, and reads anew what others have written.
 int file_sync(MPI_File handle) {
   RMA_TRY_ASSIGN(file, find_file(handle));
   file->finish_operations();
   const int result = uninterrupted([&] { return ::fsync(file->storage().descriptor()); });
   // A pipe or a device need not be able to.
   const bool done = result == 0 || errno == EINVAL;
-  return agree(file->comm(), done ? MPI_SUCCESS : file->storage().failed("fsync"));
+  RMA_TRY(agree(file->comm(), done ? MPI_SUCCESS : file->storage().failed("fsync")));
+  if (file->is_on_one_host()) return MPI_SUCCESS;
+  // A lock makes the client of a network file system ask for what other hosts have written. Where there are
+  // no locks, the system decides when it does.
+  constexpr MPI_Offset kFirstByte = 1;
+  const RangeLock lock(file->storage(), RangeLock::Mode::kShared, 0, kFirstByte);
+  return MPI_SUCCESS;
 }
 
 }  // namespace librma::mpi

@@ -67,8 +67,8 @@ bool is_together(const File& file, const std::vector<Extent>& all) {
     parts += one.parts;
   }
   if (bytes == 0) return false;
-  const bool is_one_host = std::ranges::all_of(file.hosts, [](int first) { return first == 0; });
-  return all_wish || (bytes / parts < (is_one_host ? kLargePartOnOneHost : kLargePart) && interleave(all));
+  const MPI_Count large = file.is_on_one_host() ? kLargePartOnOneHost : kLargePart;
+  return all_wish || (bytes / parts < large && interleave(all));
 }
 
 MPI_Offset rounded_up(MPI_Offset value, MPI_Offset unit) { return (value + unit - 1) / unit * unit; }
