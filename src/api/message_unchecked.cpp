@@ -9,6 +9,7 @@
 #include <span>
 
 #include "api/call.hpp"
+#include "messages/messages.hpp"
 
 namespace librma {
 namespace {
