@@ -46,10 +46,12 @@ void one_sided(Pair& pair, const std::string& target, int iterations, int megaby
                const std::function<void()>& meanwhile) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (pair.rank == 1) {
-    for (int found = 0; found == 0;) {
+    const auto ended = [] {
+      int found = 0;
       MPI_Iprobe(0, kEnd, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
-      if (found == 0) meanwhile();
-    }
+      return found != 0;
+    };
+    while (!ended()) meanwhile();
     MPI_Recv(nullptr, 0, MPI_BYTE, 0, kEnd, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return;
   }

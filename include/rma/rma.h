@@ -79,7 +79,8 @@ rma_status_t rma_init(void);
 rma_status_t rma_init_with(const rma_bootstrap_t* bootstrap);
 
 /** Completes all outstanding operations of this process and leaves the job. Collective over the world
- *  team. */
+ *  team. If a rank was lost, does not wait for it and returns RMA_ERR_PEER_LOST; the process has left the job
+ *  then too. */
 rma_status_t rma_finalize(void);
 
 /** Returns 1 between rma_init and rma_finalize, else 0. */
