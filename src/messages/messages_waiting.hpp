@@ -12,18 +12,24 @@
 
 namespace librma {
 
+/// Where some ranks are reached by the network, every poll of this number asks that too. It takes as long as
+/// some dozens of looks into the rings.
+inline constexpr std::uint64_t kPollsBesideNetwork = 8;
+
 // Polls without a pause would have several loads of the line under way at once. On processors that are far
 // apart these delay the sender's store by a third of the time of a message.
 template <typename Condition>
 bool Messages::poll_until(const Condition& condition) {
+  const std::uint64_t polls = all_by_ring_ ? kPollsOfRings : kPollsBesideNetwork;
+  const std::uint64_t yields = all_by_ring_ ? kYieldsOfRings : 1;
   for (std::uint64_t i = 0; i < job_.wait_policy().spins; ++i) {
     if (condition()) return true;
     if (!arrivals_.poll_rings()) pause_processor();
-    if (i % kPollsOfRings == kPollsOfRings - 1) pending_.engine().progress();
+    if (i % polls == polls - 1) pending_.engine().progress();
   }
   for (std::uint64_t i = 0; i < job_.wait_policy().yields; ++i) {
     if (condition()) return true;
-    const bool everywhere = i % kYieldsOfRings == kYieldsOfRings - 1;
+    const bool everywhere = i % yields == yields - 1;
     if (everywhere ? pending_.engine().progress() : arrivals_.poll_rings()) continue;
     if (!yield_processor()) break;
   }
