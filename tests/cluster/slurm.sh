@@ -64,6 +64,28 @@ step 'four ranks of two hosts' expect_text 'round 0 rank 3 of 4 local 2' \
 # all have met; by then they all ignore that signal.
 step 'the exit code of one rank' expect_exit 23 cluster-run --hosts 2 -n 2 -- \
   sh -c 'trap "" TERM; "$0" exchange || exit 1; test $PMIX_RANK != 3 || exit 23' "$programs/launcher-client"
+
+# rmarun in an allocation takes its hosts, and srun, by itself. Its own texts and exit codes show that its keepers run.
+rmarun_allocated() {
+  salloc --quiet -N 2 -n 4 --ntasks-per-node=2 timeout 120 "$programs/rmarun" "$@"
+}
+# Each signal comes to all ranks: one that srun passes on, the question about waits, and one that only scancel sends.
+rmarun_signals() {
+  local trap='trap "echo usr1" USR1; trap "echo cont; exit 0" CONT; echo ready; while :; do sleep 0.1; done'
+  export trap
+  salloc --quiet -N 2 -n 4 --ntasks-per-node=2 timeout 120 bash -c '
+    all_say() { until [ "$(grep -c "$1" out)" = 4 ]; do sleep 0.1; done; }
+    cd "$(mktemp -d)" && : > out || exit
+    "$0" bash -c "$trap" > out 2> err &
+    all_say ready && kill -USR1 $! && all_say usr1 || exit
+    until grep -q "ranks 0-3: not waiting in librma" err; do kill -QUIT $! && sleep 1; done
+    kill -CONT $! && all_say cont && wait $!' "$programs/rmarun"
+}
+step 'rmarun: ranks of two hosts' expect_text '^\[3\] 3 node2 2$' rmarun_allocated --label \
+  sh -c 'echo $PMIX_RANK $(hostname) $SLURM_NNODES'
+step 'rmarun: the exit code of one rank' expect_exit 23 rmarun_allocated \
+  sh -c 'test $PMIX_RANK != 3 || exit 23; sleep 1000'
+step 'rmarun: signals' rmarun_signals
 step 'SUMMA, 2 hosts x 2' summa --hosts 2 -n 2
 step 'SUMMA, 4 hosts x 1' summa -n 1
 finish

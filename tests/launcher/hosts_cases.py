@@ -81,6 +81,41 @@ def host_files():
         path.unlink()
 
 
+def every_option():
+    """Each option that --help lists works over hosts."""
+    where = ("--hosts", "a:1,b:1")
+    with network("a", "b") as hosts:
+        path = hosts.directory / "list"
+        path.write_text("b:2\na\n")
+        say = ("sh", "-c", "echo $(hostname) $X $Y")
+        table = {
+            "--ranks": (("--hosts", "a:2,b:2", "--ranks", "3"), ["a", "a", "b"]),
+            "--host": (("--host", "a,b:2"), ["a", "b", "b"]),
+            "--hostfile": (("--hostfile", str(path)), ["a", "b", "b"]),
+            "--ppn": ((*where, "--ppn", "2"), ["a", "a", "b", "b"]),
+            "--engine": ((*where, "--engine", ENGINE), ["a", "b"]),
+            "--agent": (where, ["a", "b"]),  # each job has it
+            "--interface": ((*where, "--interface", "10.99.0.0/16"), ["a", "b"]),
+            "--start-timeout": ((*where, "--start-timeout", "100"), ["a", "b"]),
+            "--oversubscribe": ((*where, "-n", "3", "--oversubscribe"), ["a", "a", "b"]),
+            "--by-node": (("--hosts", "a:2,b:1", "--by-node", "--label"), ["[0] a", "[1] b", "[2] a"]),
+            "--wdir": ((*where, "--wdir", "/usr", "sh", "-c", "echo $(hostname) $(pwd)"), ["a /usr", "b /usr"]),
+            "--env": ((*where, "-n", "1", "--env", "X=1", *say, ":", "-n", "1", "--env", "X=2", *say), ["a 1", "b 2"]),
+            "--genv": ((*where, "-n", "1", "--genv", "Y=3", *say, ":", "-n", "1", "--env", "X=2", *say), ["a 3", "b 2 3"]),
+            "--bind": ((*where, "--bind", "core"), ["a", "b"]),
+            "--label": ((*where, "--label"), ["[0] a", "[1] b"]),
+            "--timeout": ((*where, "--timeout", "100"), ["a", "b"]),
+            "--help": None, "--version": None}
+        listed = re.findall(r"^  (?:-., ?)?(--[a-z-]+)", succeeds(hosts, "--help").partition("Several programs")[0], re.MULTILINE)
+        equal(sorted(listed), sorted(table))
+        for option, case in table.items():
+            if case:
+                words, wanted = case
+                command = () if "sh" in words else say
+                equal(sorted(line.rstrip() for line in succeeds(hosts, *words, *command).splitlines()), wanted, option)
+        path.unlink()
+
+
 def programs():
     with network("a", "b") as hosts:
         words = ["--hosts", "a:2,b:2", "--label", "-n", "1", "sh", "-c", "echo one $(hostname) $X", ":", "-n", "3", "--env", "X=5",
@@ -221,6 +256,58 @@ def missing_on_one_host():
         code, _, err = hosts.run("--hosts", "a,b", "sleep", "1000")
         equal(code, 127)
         contains(err, f"host b: neither {os.path.abspath(RMARUN)} nor rmarun in PATH is on this host")
+
+
+def missing_library():
+    """A library of the program, or of rmarun itself, that is not on one of the hosts."""
+    folder = os.path.dirname(os.path.abspath(RMARUN))
+    with network("a", "b") as hosts:
+        program = f"{folder}/launcher-victim"
+        library = re.search(r"=> (\S+/librma\.so\S*)", subprocess.check_output(["ldd", program], text=True))[1]
+        hosts.setup["b"] = [f"mount --bind /dev/null {library}"]
+        code, _, err = hosts.run("--hosts", "a,b", program)
+        equal(code, 127)
+        assert re.search(r"error while loading shared libraries: \S+/librma\.so\S*: file too short", err), err
+        assert re.search(r"rmarun: rank 1 \(pid \d+ on b\) exited with code 127; ending the job", err), err
+        library = re.search(r"=> (\S+/libfmt\S+)", subprocess.check_output(["ldd", RMARUN], text=True))[1]
+        hosts.setup["b"] = [f"mount --bind /dev/null {library}"]
+        code, _, err = hosts.run("--hosts", "a,b", "sleep", "1000")
+        equal(code, 127)
+        assert re.search(r"127 before the ranks on b \(rank 1\). It says:\n(?s:.*)error while loading shared libraries: \S+libfmt", err), err
+
+
+def own_file_systems():
+    """Hosts that share no place for temporary files. Those of the ranks of this host are where they were."""
+    with network("a", "b") as hosts:
+        own = hosts.directory / "own"
+        own.mkdir()
+        hosts.setup["b"] = [f"mount --bind {own} {os.environ['TMPDIR']}"]
+        out = succeeds(hosts, "--hosts", "head,a,b", "--label", "sh", "-c", "echo $TMPDIR")
+        equal(sorted(line.rstrip() for line in out.splitlines()), [f"[0] {os.environ['TMPDIR']}", "[1]", "[2]"])
+        own.rmdir()
+
+
+def full_disk():
+    """There is no room for the files of rmarun on its host."""
+    with network("a", "b") as hosts:
+        place = hosts.directory / "small"
+        place.mkdir()
+        hosts.setup = {"head": [f"mount -t tmpfs -o nr_inodes=2 none {place}"]}
+        job = hosts.start("--hosts", "a,b", "hostname", env={**os.environ, "TMPDIR": str(place)})
+        out, err = job.communicate(timeout=HANG_GUARD)
+        equal((job.returncode, out), (1, ""), err)
+        contains(err, "No space left on device")
+        place.rmdir()
+
+
+def sixteen_hosts():
+    names = [f"h{number}" for number in range(1, 17)]
+    with network(*names) as hosts:
+        out = succeeds(hosts, "--hosts", ",".join(f"{name}:2" for name in names), "--label", "hostname")
+        equal(sorted(out.splitlines()), sorted(f"[{rank}] {names[rank // 2]}" for rank in range(32)))
+        code, _, err = hosts.run("--hosts", ",".join(names), "sh", "-c", "[ $PMIX_RANK != 15 ] || exit 7; sleep 1000")
+        equal(code, 7)
+        assert re.fullmatch(r"rmarun: rank 15 \(pid \d+ on h16\) exited with code 7; ending the job\n", err), err
 
 
 def other_version():

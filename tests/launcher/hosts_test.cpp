@@ -152,6 +152,12 @@ TEST(Hosts, GetTheirRanks) {
   EXPECT_THAT(placed("a:0", {}), HasSubstr("no slots"));
 }
 
+TEST(Hosts, GetTheirRanksInTurn) {
+  const auto placed = rmarun::place(hosts_of_list("a:3,b:1,c:2").value(), {}, "").value();
+  EXPECT_THAT(rmarun::hosts_by_rank(placed, false), ElementsAre("a", "a", "a", "b", "c", "c"));
+  EXPECT_THAT(rmarun::hosts_by_rank(placed, true), ElementsAre("a", "b", "c", "a", "c", "a"));
+}
+
 /// The hosts that are found in an environment, or the refusal.
 std::vector<std::string> found(const std::map<std::string, std::string>& environment) {
   const auto allocation = rmarun::find_allocation([&](const char* name) -> const char* {

@@ -14,6 +14,7 @@ class Environment {
   static Environment inherited();
 
   void set(const std::string& name, const std::string& value) { variables_[name] = value; }
+  void remove(const std::string& name) { variables_.erase(name); }
   /// Returns the value of a variable; empty if it is not set.
   [[nodiscard]] std::string get(const std::string& name) const {
     const auto found = variables_.find(name);

@@ -17,9 +17,9 @@
 
 namespace {
 
-/// Over several hosts a report of the ranks' waits takes up to 2 s, and an engine needs more time to end its
+/// Over several hosts a report of the ranks' waits takes up to 4 s, and an engine needs more time to end its
 /// daemons (hosts_job.cpp).
-constexpr auto kPatienceWithHosts = std::chrono::seconds(10);
+constexpr auto kPatienceWithHosts = std::chrono::seconds(12);
 
 }  // namespace
 

@@ -190,6 +190,8 @@ void add_options(CLI::App& app, Parsed& parsed, Options& options) {
       ->type_name("SECONDS")
       ->check(CLI::Range(1e-3, kLongestTimeout).description(""))
       ->capture_default_str();
+  app.add_flag("--by-node", options.way.by_node,
+               "Deals ranks out to the hosts in turn, and not host by host");
   app.add_flag("--oversubscribe", parsed.oversubscribe, "Allows more ranks than the hosts have slots");
   app.add_option("--wdir", parsed.program.directory, "The directory in which the ranks start")
       ->type_name("DIRECTORY");

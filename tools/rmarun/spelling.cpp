@@ -37,6 +37,7 @@ constexpr Spelling kSpellings[] = {
     {"interface iface", 1, "--interface", nullptr},
     {"start-timeout", 1, "--start-timeout", nullptr},
     {"oversubscribe", 0, "--oversubscribe", nullptr},
+    {"by-node bynode", 0, "--by-node", nullptr},
     {"wdir wd", 1, "--wdir", nullptr},
     {"genv", 1, "--genv", nullptr},  // and -env: see assignment()
     {"bind", 1, "--bind", nullptr},
@@ -47,8 +48,8 @@ constexpr Spelling kSpellings[] = {
     {"timeout", 1, "--timeout", nullptr},
     {"help h ?", 0, "--help", nullptr},
     {"version V", 0, "--version", nullptr},
-    {"allow-run-as-root byslot bycore bynode genvall envall use-hwthread-cpus q quiet v verbose", 0,
-     kNoEffect, nullptr},
+    {"allow-run-as-root byslot bycore genvall envall use-hwthread-cpus q quiet v verbose", 0, kNoEffect,
+     nullptr},
     {"nooversubscribe", 0, nullptr, "give the number of slots: --host localhost:N"},
     {"genvnone envnone genvlist envlist", 0, nullptr,
      "ranks get rmarun's environment: run rmarun under env -i, with the variables that they need"},
@@ -139,7 +140,7 @@ std::optional<Taken> by_value(const Word& word) {
     constexpr std::size_t kPpr = 4;
     constexpr std::size_t kNode = 5;
     taken.own = {with("--ppn", value.substr(kPpr, value.size() - std::min(value.size(), kPpr + kNode)))};
-  } else {  // map-by, rank-by: on one host these give the same order
+  } else {  // map-by, rank-by: on one host all places give the same order
     std::string place = value.substr(0, value.find(':'));
     std::string more = value.substr(std::min(place.size(), value.size()));
     for (std::string* part : {&place, &more})
@@ -147,8 +148,9 @@ std::optional<Taken> by_value(const Word& word) {
                      [](unsigned char c) { return std::tolower(c); });
     if (place != "slot" && place != "core" && place != "node" && !place.empty())
       return refuse(written, fmt::format("rank i is for the i-th core; {}", kPlaces));
+    if (place == "node") taken.own = {"--by-node"};
     if (more == ":oversubscribe") {
-      taken.own = {"--oversubscribe"};
+      taken.own.emplace_back("--oversubscribe");
     } else if (!more.empty()) {
       return refuse(written, fmt::format("rank i is for the i-th core; {}", kPlaces));
     }

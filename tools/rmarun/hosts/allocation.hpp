@@ -27,9 +27,4 @@ using Lookup = std::function<const char*(const char* name)>;
 /// read.
 librma::Result<std::optional<Allocation>> find_allocation(const Lookup& lookup);
 
-/// Returns the hosts of Slurm's short form: "a[1-3,07],b" has a1, a2, a3, a07 and b.
-librma::Result<std::vector<std::string>> expand_slurm_list(std::string_view list);
-/// Returns the numbers of Slurm's short form: "4(x2),3" has 4, 4 and 3.
-librma::Result<std::vector<int>> expand_slurm_counts(std::string_view counts);
-
 }  // namespace rmarun

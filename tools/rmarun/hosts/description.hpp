@@ -38,6 +38,11 @@ librma::Result<Description> unpacked();
 /// Names of the variables of packed() begin so.
 constexpr std::string_view kDescriptionVariable = "RMARUN_JOB";
 
+/// On this host engines have their files in rmarun's directory, by TMPDIR. This variable has the TMPDIR that the
+/// ranks of this host get, empty if none. It does not go to other hosts, on which that directory does not
+/// exist.
+constexpr const char* kTmpdirVariable = "RMARUN_JOB_TMPDIR";
+
 /// Whether a variable of rmarun's is for the ranks of other hosts: not if it belongs to this host, to a
 /// session, or to a job of which rmarun itself is a part.
 bool goes_to_other_hosts(std::string_view name);

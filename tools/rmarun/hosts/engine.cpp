@@ -78,12 +78,8 @@ std::string shell_quoted(std::string_view text) {
 
 /// Returns a host file with a line for each rank. All engines have a mapping that takes
 /// lines in their order. By slots, Open MPI would put this host first.
-std::string host_file(const std::vector<Placed>& placed) {
-  std::string text;
-  for (const Placed& each : placed) {
-    for (int i = 0; i < each.ranks; ++i) text += each.host.name + "\n";
-  }
-  return text;
+std::string host_file(const Way& way, const std::vector<Placed>& placed) {
+  return fmt::format("{}\n", fmt::join(hosts_by_rank(placed, way.by_node), "\n"));
 }
 
 /// Returns the script that the engine calls as its remote shell: [OPTIONS] HOST COMMAND.
@@ -194,7 +190,7 @@ librma::Result<EngineFiles> write_engine_files(const Engine& engine, const Way& 
   EngineFiles files;
   files.directory = directory;
   files.hosts = directory + "/hosts";
-  if (!write_file(files.hosts, host_file(placed), 0600))
+  if (!write_file(files.hosts, host_file(way, placed), 0600))
     return librma::system_failure(RMA_ERR_SYSTEM, "cannot write " + files.hosts, errno);
   if (engine.kind == EngineKind::kSrun) return files;
   // The engine takes the setting apart at blanks and colons.
@@ -229,13 +225,11 @@ std::vector<std::string> engine_command(const Engine& engine, const Way& way,
   if (engine.kind == EngineKind::kPrterun) {
     add_parameter(words, engine, "plm_ssh_agent", files.agent);
     if (placed.size() <= kMostWithoutTree) add_parameter(words, engine, "plm_ssh_no_tree_spawn", "1");
-    add_parameter(words, engine, "prte_local_tmpdir_base", files.directory);
     append(words, {"--map-by", "seq:OVERSUBSCRIBE", "--stdin", "0"});
   } else {
     add_parameter(words, engine, "plm_rsh_agent", files.agent);
     if (placed.size() <= kMostWithoutTree) add_parameter(words, engine, "plm_rsh_no_tree_spawn", "1");
     add_parameter(words, engine, "plm_rsh_num_concurrent", "8");
-    add_parameter(words, engine, "orte_local_tmpdir_base", files.directory);
     add_parameter(words, engine, "ess_base_forward_signals",
                   "SIGUSR1,SIGUSR2,SIGXCPU,SIGTSTP,SIGCONT,SIGURG");
     append(words, {"--map-by", "seq", "--oversubscribe", "--tag-output"});

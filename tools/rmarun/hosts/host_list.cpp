@@ -8,18 +8,16 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
+#include "rmarun/hosts/host_ranges.hpp"
 #include "util/try_assign.hpp"
 
 namespace rmarun {
 namespace {
 
-/// More slots than any machine has. The limit keeps sums from overflowing.
-constexpr int kMostSlots = 1 << 20;
 constexpr int kLastPort = 65535;
 /// The longest name that the system of names knows.
 constexpr std::size_t kLongestName = 255;
@@ -32,14 +30,6 @@ std::string shown(std::string_view word) {
   std::ranges::replace_if(
       text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
   return text;
-}
-
-std::optional<int> number_up_to(std::string_view text, int most) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0 || number > most)
-    return std::nullopt;
-  return number;
 }
 
 bool is_plain_word(std::string_view word, std::string_view more) {
@@ -83,6 +73,35 @@ librma::Status apply_words(Host& host, std::istream& words) {
     }
   }
   return {};
+}
+
+/// Takes a list apart at the commas that are not in brackets.
+std::vector<std::string> words_of_list(const std::string& list) {
+  std::vector<std::string> words(1);
+  bool inside = false;
+  for (const char c : list) {
+    inside = c == '[' || (inside && c != ']');
+    if (c == ',' && !inside) {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  std::erase(words, "");
+  return words;
+}
+
+/// Returns "n1:2" and "n2:2" for "n[1-2]:2". A word without such a range stands for itself, and so does an
+/// address in brackets, which has nothing in front but perhaps a user.
+librma::Result<std::vector<std::string>> names_of_word(const std::string& word) {
+  const auto open = word.find('[');
+  const auto close = word.find(']');
+  if (open == word.npos || close == word.npos || open == 0 || word[open - 1] == '@')
+    return std::vector<std::string>{word};
+  auto names = expand_host_ranges(std::string_view(word).substr(0, close + 1));
+  if (!names.ok()) return wrong_host(fmt::format("'{}' is no range of hosts", shown(word)));
+  for (std::string& name : names.value()) name += word.substr(close + 1);
+  return names;
 }
 
 }  // namespace
@@ -145,11 +164,12 @@ std::string own_host_name() {
 
 librma::Result<std::vector<Host>> hosts_of_list(const std::string& list) {
   std::vector<Host> hosts;
-  std::istringstream words(list);
-  for (std::string word; std::getline(words, word, ',');) {
-    if (word.empty()) continue;
-    RMA_TRY_ASSIGN(host, host_of_word(word));
-    add_host(hosts, std::move(host));
+  for (const std::string& word : words_of_list(list)) {
+    RMA_TRY_ASSIGN(names, names_of_word(word));
+    for (const std::string& name : names) {
+      RMA_TRY_ASSIGN(host, host_of_word(name));
+      add_host(hosts, std::move(host));
+    }
   }
   if (hosts.empty()) return wrong_host(fmt::format("'{}' names no host", shown(list)));
   return hosts;
@@ -161,10 +181,12 @@ librma::Result<std::vector<Host>> hosts_of_file(const std::string& path) {
     return librma::system_failure(RMA_ERR_ARGUMENT, fmt::format("cannot read the host file '{}'", path),
                                   errno);
   std::vector<Host> hosts;
+  std::size_t number = 0;
   const auto within_file = [&](librma::Status status) {
-    return std::move(status).within(fmt::format("host file '{}'", path));
+    return std::move(status).within(fmt::format("host file '{}', line {}", path, number));
   };
   for (std::string line; std::getline(file, line);) {
+    ++number;
     std::istringstream words(line.substr(0, line.find('#')));
     std::string word;
     if (!(words >> word)) continue;

@@ -18,7 +18,7 @@ struct Host {
   std::optional<int> slots;  ///< the number of ranks for which it has room, if the list says it
 };
 
-/// Reads a list such as "a:4,user@b,[fe80::1]:2". A host that is named several times is one host. Each
+/// Reads a list such as "a:4,user@b,[fe80::1]:2,n[01-16]:8". A host that is named several times is one host. Each
 /// mention without a number then counts as one slot, as PBS counts them.
 /// @return RMA_ERR_ARGUMENT, with the word, for a list that names no host, a number that is none, or a name
 /// that no host has. Names reach command lines: those that begin with '-', or that have blanks, control

@@ -31,8 +31,7 @@ Description describe(const Options& options, const Engine& engine, const Environ
   description.bind = options.bind;
   description.stdin_for_first = may_read_stdin();
   description.programs = options.programs;
-  for (const Placed& each : options.placed)
-    description.hosts.insert(description.hosts.end(), static_cast<std::size_t>(each.ranks), each.host.name);
+  description.hosts = hosts_by_rank(options.placed, options.way.by_node);
   for (std::string& entry : environment.entries()) {
     if (goes_to_other_hosts(entry.substr(0, entry.find('='))))
       description.environment.push_back(std::move(entry));
@@ -58,7 +57,12 @@ librma::Result<HostsStart> prepare_hosts(const Options& options, const std::stri
     environment.set(variable);
     carried.push_back(variable.substr(0, variable.find('=')));
   }
-  if (start.engine.kind == EngineKind::kSrun) environment.set("SLURM_HOSTFILE", files.hosts);
+  if (start.engine.kind == EngineKind::kSrun) {
+    environment.set("SLURM_HOSTFILE", files.hosts);
+  } else {
+    environment.set(kTmpdirVariable, environment.get("TMPDIR"));
+    environment.set("TMPDIR", directory);
+  }
   start.command = engine_command(start.engine, options.way, options.placed, files, carried);
   start.environment = environment.entries();
   start.with_stdin = description.stdin_for_first;

@@ -50,4 +50,23 @@ librma::Result<std::vector<Placed>> place(const std::vector<Host>& hosts, const 
   return placed;
 }
 
+std::vector<std::string> hosts_by_rank(const std::vector<Placed>& placed, bool by_node) {
+  std::vector<std::string> hosts;
+  if (!by_node) {
+    for (const Placed& each : placed)
+      hosts.insert(hosts.end(), static_cast<std::size_t>(each.ranks), each.host.name);
+    return hosts;
+  }
+  std::size_t before = 0;
+  int round = 0;
+  do {
+    before = hosts.size();
+    for (const Placed& each : placed) {
+      if (each.ranks > round) hosts.push_back(each.host.name);
+    }
+    ++round;
+  } while (hosts.size() > before);
+  return hosts;
+}
+
 }  // namespace rmarun

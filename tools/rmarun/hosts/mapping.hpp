@@ -9,7 +9,7 @@
 
 namespace rmarun {
 
-/// A host with the number of its ranks. Ranks go host by host, in the order of the list.
+/// A host with the number of its ranks.
 struct Placed {
   Host host;
   int ranks = 0;
@@ -29,5 +29,9 @@ struct Wanted {
 /// shared evenly.
 librma::Result<std::vector<Placed>> place(const std::vector<Host>& hosts, const Wanted& wanted,
                                           const std::string& source);
+
+/// Returns the name of each rank's host: host by host, in the order of the list, or with `by_node` a rank for
+/// each host in turn, as long as it has some left.
+std::vector<std::string> hosts_by_rank(const std::vector<Placed>& placed, bool by_node);
 
 }  // namespace rmarun

@@ -58,6 +58,10 @@ Environment environment_for(const Description& description, const Program& progr
   for (char** entry = environ; *entry != nullptr; ++entry) {
     if (!std::string_view(*entry).starts_with(kDescriptionVariable)) environment.set(std::string(*entry));
   }
+  if (const char* const own = std::getenv(kTmpdirVariable); own != nullptr) {
+    environment.remove("TMPDIR");
+    if (*own != '\0') environment.set("TMPDIR", own);
+  }
   for (const std::string& assignment : description.environment) environment.set(assignment);
   environment.set("PWD", directory);
   for (const auto& [name, value] : program.environment) environment.set(name, value);

@@ -8,8 +8,8 @@
 namespace rmarun {
 namespace {
 
-/// How long one round of answers may take.
-constexpr auto kRound = std::chrono::seconds(1);
+/// How long one round of answers may take. Slurm's scancel alone takes a second on a busy cluster.
+constexpr auto kRound = std::chrono::seconds(2);
 
 }  // namespace
 
