@@ -26,11 +26,11 @@ Status Messages::post(std::span<std::byte> buffer, const Wanted& wanted, rma_pos
 bool Messages::post_after_look(std::span<std::byte> buffer, int source, int tag, std::uint32_t number,
                                rma_posted_recv_t& posted) noexcept try {
   MessageContext& context = contexts_.of(number);
-  if (arrivals_.waiting(source)) {
-    if (source < 0 || !arrivals_.receive_at_once(context, source, tag, buffer, posted.info)) return false;
+  if (source >= 0 && arrivals_.receive_at_once(context, source, tag, buffer, posted.info)) {
     Issuer{.posted = &posted}.tell_complete();
     return true;
   }
+  // Other messages that wait in the rings find this receive, and those before it, when they are taken in.
   KeptMessage* kept = nullptr;
   {
     const std::lock_guard guard(context.lock);
