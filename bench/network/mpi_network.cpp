@@ -1,7 +1,7 @@
 /**
  * @file mpi_network.cpp
- * mpi-network-bench: one-sided and two-sided communication of two ranks on two hosts, in MPI, so that the same
- * program measures librma's MPI and, compiled by compare_tcp.py, others.
+ * mpi-network-bench: one-sided and two-sided communication of two ranks on two hosts, in MPI, so that the
+ * same program measures librma's MPI and, compiled by compare_tcp.py, others.
  */
 #include <mpi.h>
 

@@ -14,8 +14,8 @@
 #include "rmarun/hosts/allocation.hpp"
 #include "rmarun/hosts/host_list.hpp"
 
-// Hosts as all launchers write them, against a model: random mentions of hosts, of which the model adds the slots, are
-// written in each grammar and read back.
+// Hosts as all launchers write them, against a model: random mentions of hosts, of which the model adds the
+// slots, are written in each grammar and read back.
 
 namespace {
 

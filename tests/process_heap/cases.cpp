@@ -23,7 +23,8 @@ namespace {
 constexpr std::size_t kMebi = std::size_t{1} << 20U;
 constexpr std::size_t kLargestShared = 4 * kMebi;
 
-// As its users see them: the compiler must not know what they return. The code takes the functions' addresses.
+// As its users see them: the compiler must not know what they return. The code takes the functions'
+// addresses.
 void* allocate(std::size_t bytes) {
   void* (*volatile const function)(std::size_t) = std::malloc;
   return function(bytes);

@@ -1,5 +1,5 @@
-/* A ring of as many ranks as there are: each sends a block of malloc to the next one. With the process heap, every
-   receiver copies it from the sender's memory as it has mapped it. */
+/* A ring of as many ranks as there are: each sends a block of malloc to the next one. With the process heap,
+   every receiver copies it from the sender's memory as it has mapped it. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -36,7 +36,8 @@ TEST_F(OfiPair, AnEmptyWriteHasAKey) {
   EXPECT_EQ(outcome(2), RMA_SUCCESS) << "the connection is as it was";
 }
 
-// T3: one stream carries all, so a message without a buffer stops what is behind it. It goes on once there is one.
+// T3: one stream carries all, so a message without a buffer stops what is behind it. It goes on once there is
+// one.
 TEST_F(OfiPair, WhatIsBehindAMessageWithoutABufferWaitsForIt) {
   ASSERT_TRUE(connect().ok());
   const Local text = ends[0]->local(0, 64);

@@ -7,8 +7,8 @@ namespace rmarun {
 
 /// Returns a text about those of `hosts` whose remote shell has failed, with its last lines, by the files in
 /// `directory` that the wrapper of the remote shell has written; empty if none has. A shell that has neither
-/// ended nor said anything is named only if there is no other: some engines keep the shells as long as the job
-/// runs.
+/// ended nor said anything is named only if there is no other: some engines keep the shells as long as the
+/// job runs.
 std::string agents_text(const std::string& directory, const std::set<std::string>& hosts);
 
 /// The remarks for the user about remote shells that fail and are called again, one for each host.

@@ -38,8 +38,8 @@ librma::Result<Description> unpacked();
 /// Names of the variables of packed() begin so.
 constexpr std::string_view kDescriptionVariable = "RMARUN_JOB";
 
-/// On this host engines have their files in rmarun's directory, by TMPDIR. This variable has the TMPDIR that the
-/// ranks of this host get, empty if none. It does not go to other hosts, on which that directory does not
+/// On this host engines have their files in rmarun's directory, by TMPDIR. This variable has the TMPDIR that
+/// the ranks of this host get, empty if none. It does not go to other hosts, on which that directory does not
 /// exist.
 constexpr const char* kTmpdirVariable = "RMARUN_JOB_TMPDIR";
 

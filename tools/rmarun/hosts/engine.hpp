@@ -48,8 +48,8 @@ struct EngineFiles {
 
 /// Writes the host file in the engine's grammar, and the wrapper of the remote shell. For each host the
 /// wrapper keeps the shell's output in the file agent.HOST, and in status.HOST its exit code, or "waits"
-/// while it has none. If the shell fails for a reason that may pass, the wrapper tries again for a while, with
-/// "again" in status.HOST in between.
+/// while it has none. If the shell fails for a reason that may pass, the wrapper tries again for a while,
+/// with "again" in status.HOST in between.
 librma::Result<EngineFiles> write_engine_files(const Engine& engine, const Way& way,
                                                const std::vector<Placed>& placed,
                                                const std::string& directory);

@@ -18,11 +18,11 @@ struct Host {
   std::optional<int> slots;  ///< the number of ranks for which it has room, if the list says it
 };
 
-/// Reads a list such as "a:4,user@b,[fe80::1]:2,n[01-16]:8". A host that is named several times is one host. Each
-/// mention without a number then counts as one slot, as PBS counts them.
-/// @return RMA_ERR_ARGUMENT, with the word, for a list that names no host, a number that is none, or a name
-/// that no host has. Names reach command lines: those that begin with '-', or that have blanks, control
-/// characters or characters of a shell, are refused.
+/// Reads a list such as "a:4,user@b,[fe80::1]:2,n[01-16]:8". A host that is named several times is one host.
+/// Each mention without a number then counts as one slot, as PBS counts them. @return RMA_ERR_ARGUMENT, with
+/// the word, for a list that names no host, a number that is none, or a name that no host has. Names reach
+/// command lines: those that begin with '-', or that have blanks, control characters or characters of a
+/// shell, are refused.
 librma::Result<std::vector<Host>> hosts_of_list(const std::string& list);
 /// Reads a host file, a host a line: Open MPI's ("a slots=4 max_slots=8", "a slots 4", "a user=me port=22"),
 /// MPICH's ("a:4"), or PBS's (a name for each slot), with comments.
