@@ -39,16 +39,21 @@ RMA_MPI_COMPARISONS(win)
     *size = bytes;                                                                                  \
     store(ierror, MPI_SUCCESS);                                                                     \
   }
-#define RMA_MPI_SIZEOF_ALL(type, bytes)                                                                      \
-  RMA_MPI_SIZEOF(type, scalar, bytes)                                                                        \
-  RMA_MPI_SIZEOF(type, r1, bytes)                                                                            \
-  RMA_MPI_SIZEOF(type, r2, bytes)                                                                            \
-  RMA_MPI_SIZEOF(type, r3, bytes)                                                                            \
-  RMA_MPI_SIZEOF(type, r4, bytes) RMA_MPI_SIZEOF(type, r5, bytes) RMA_MPI_SIZEOF(type, r6, bytes)            \
-      RMA_MPI_SIZEOF(type, r7, bytes) RMA_MPI_SIZEOF(type, r8, bytes) RMA_MPI_SIZEOF(type, r9, bytes)        \
-          RMA_MPI_SIZEOF(type, r10, bytes) RMA_MPI_SIZEOF(type, r11, bytes) RMA_MPI_SIZEOF(type, r12, bytes) \
-              RMA_MPI_SIZEOF(type, r13, bytes) RMA_MPI_SIZEOF(type, r14, bytes)                              \
-                  RMA_MPI_SIZEOF(type, r15, bytes)
+#define RMA_MPI_SIZEOF_ALL(type, bytes) \
+  RMA_MPI_SIZEOF(type, scalar, bytes)   \
+  RMA_MPI_SIZEOF(type, r1, bytes)       \
+  RMA_MPI_SIZEOF(type, r2, bytes)       \
+  RMA_MPI_SIZEOF(type, r3, bytes)       \
+  RMA_MPI_SIZEOF(type, r4, bytes)       \
+  RMA_MPI_SIZEOF(type, r5, bytes)       \
+  RMA_MPI_SIZEOF(type, r6, bytes)       \
+  RMA_MPI_SIZEOF(type, r7, bytes)       \
+  RMA_MPI_SIZEOF(type, r8, bytes)       \
+  RMA_MPI_SIZEOF(type, r9, bytes)       \
+  RMA_MPI_SIZEOF(type, r10, bytes)      \
+  RMA_MPI_SIZEOF(type, r11, bytes)      \
+  RMA_MPI_SIZEOF(type, r12, bytes)      \
+  RMA_MPI_SIZEOF(type, r13, bytes) RMA_MPI_SIZEOF(type, r14, bytes) RMA_MPI_SIZEOF(type, r15, bytes)
 RMA_MPI_SIZEOF_ALL(character, 1)
 RMA_MPI_SIZEOF_ALL(logical, 4)
 RMA_MPI_SIZEOF_ALL(int8, 1)
