@@ -221,13 +221,18 @@ std::vector<std::string> engine_command(const Engine& engine, const Way& way,
   for (std::size_t i = 0; i < kKeepAlive.size(); i += 2)
     add_parameter(words, engine, kKeepAlive[i], kKeepAlive[i + 1]);
   if (!way.interface.empty()) add_parameter(words, engine, "oob_tcp_if_include", way.interface);
-  append(words, {"--bind-to", "none", "--hostfile", files.hosts, "-np", std::to_string(ranks)});
+  // Each daemon maps the ranks itself, so a file would have to be on all hosts.
+  append(words, {"--bind-to", "none", "--host",
+                 fmt::format("{}", fmt::join(hosts_by_rank(placed, way.by_node), ",")), "-np",
+                 std::to_string(ranks)});
+  // Daemons look for the agent too, though they call none, and some crash on a host that lacks the file.
+  const std::string agents = files.agent + ":true";
   if (engine.kind == EngineKind::kPrterun) {
-    add_parameter(words, engine, "plm_ssh_agent", files.agent);
+    add_parameter(words, engine, "plm_ssh_agent", agents);
     if (placed.size() <= kMostWithoutTree) add_parameter(words, engine, "plm_ssh_no_tree_spawn", "1");
     append(words, {"--map-by", "seq:OVERSUBSCRIBE", "--stdin", "0"});
   } else {
-    add_parameter(words, engine, "plm_rsh_agent", files.agent);
+    add_parameter(words, engine, "plm_rsh_agent", agents);
     if (placed.size() <= kMostWithoutTree) add_parameter(words, engine, "plm_rsh_no_tree_spawn", "1");
     add_parameter(words, engine, "plm_rsh_num_concurrent", "8");
     add_parameter(words, engine, "ess_base_forward_signals",
