@@ -20,10 +20,6 @@
 namespace rmarun {
 namespace {
 
-/// Up to so many hosts the engine starts each daemon itself. Trees of daemons hang at certain numbers of
-/// hosts.
-constexpr std::size_t kMostWithoutTree = 64;
-
 /// A host's daemon is asked for a sign of life after 5 s of silence, and is lost after three missing answers
 /// 2 s apart: 11 s. The engine's own setting is 300 s.
 constexpr std::array<std::string_view, 6> kKeepAlive = {
@@ -225,15 +221,16 @@ std::vector<std::string> engine_command(const Engine& engine, const Way& way,
   append(words, {"--bind-to", "none", "--host",
                  fmt::format("{}", fmt::join(hosts_by_rank(placed, way.by_node), ",")), "-np",
                  std::to_string(ranks)});
-  // Daemons look for the agent too, though they call none, and some crash on a host that lacks the file.
+  // The engine starts each daemon itself: the agent is on this host alone, and trees of daemons hang at certain
+  // numbers of hosts. Daemons look for the agent too, though they call none, and some crash on a host that lacks the file.
   const std::string agents = files.agent + ":true";
   if (engine.kind == EngineKind::kPrterun) {
     add_parameter(words, engine, "plm_ssh_agent", agents);
-    if (placed.size() <= kMostWithoutTree) add_parameter(words, engine, "plm_ssh_no_tree_spawn", "1");
+    add_parameter(words, engine, "plm_ssh_no_tree_spawn", "1");
     append(words, {"--map-by", "seq:OVERSUBSCRIBE", "--stdin", "0"});
   } else {
     add_parameter(words, engine, "plm_rsh_agent", agents);
-    if (placed.size() <= kMostWithoutTree) add_parameter(words, engine, "plm_rsh_no_tree_spawn", "1");
+    add_parameter(words, engine, "plm_rsh_no_tree_spawn", "1");
     add_parameter(words, engine, "plm_rsh_num_concurrent", "8");
     add_parameter(words, engine, "ess_base_forward_signals",
                   "SIGUSR1,SIGUSR2,SIGXCPU,SIGTSTP,SIGCONT,SIGURG");
