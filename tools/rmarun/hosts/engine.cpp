@@ -221,8 +221,9 @@ std::vector<std::string> engine_command(const Engine& engine, const Way& way,
   append(words, {"--bind-to", "none", "--host",
                  fmt::format("{}", fmt::join(hosts_by_rank(placed, way.by_node), ",")), "-np",
                  std::to_string(ranks)});
-  // The engine starts each daemon itself: the agent is on this host alone, and trees of daemons hang at certain
-  // numbers of hosts. Daemons look for the agent too, though they call none, and some crash on a host that lacks the file.
+  // The engine starts each daemon itself: the agent is on this host alone, and trees of daemons hang at
+  // certain numbers of hosts. Daemons look for the agent too, though they call none, and some crash on a host
+  // that lacks the file.
   const std::string agents = files.agent + ":true";
   if (engine.kind == EngineKind::kPrterun) {
     add_parameter(words, engine, "plm_ssh_agent", agents);
