@@ -71,7 +71,7 @@ void one_sided(Pair& pair, const std::string& target, int iterations, int megaby
       MPI_Win_flush(1, pair.window);
       if (i >= 0) times.push_back(now_ns() - begin);
     }
-    pair.record(verb + " 8 B, target " + target, 8, std::move(times));
+    pair.record(std::string(verb).append(" 8 B, target ").append(target), 8, std::move(times));
     times.clear();
     for (int done = -kWindow; done < megabytes; done += kWindow) {
       const double begin = now_ns();
@@ -79,7 +79,7 @@ void one_sided(Pair& pair, const std::string& target, int iterations, int megaby
       MPI_Win_flush(1, pair.window);
       if (done >= 0) times.push_back((now_ns() - begin) / kWindow);
     }
-    pair.record(verb + " 1 MiB, target " + target, kMegabyte, std::move(times));
+    pair.record(std::string(verb).append(" 1 MiB, target ").append(target), kMegabyte, std::move(times));
   }
   MPI_Send(nullptr, 0, MPI_BYTE, 1, kEnd, MPI_COMM_WORLD);
 }

@@ -1,6 +1,7 @@
 #include "messages/arrivals.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -295,6 +296,7 @@ ReceiveOperation& Arrivals::operation_of(CallersReceive& receive, std::uint64_t 
     return true;
   }));
   operations_.leave_callers();
+  if (made == nullptr) std::abort();  // not reached: the caller has made the name
   return *made;
 }
 

@@ -141,7 +141,7 @@ constinit std::atomic<bool> called = false;
 /// Returns whether a call of malloc by another object reaches this library.
 bool calls_come_here() noexcept {
   called.store(false, std::memory_order_relaxed);
-  char* volatile const copy = ::strdup("");  // the C library calls malloc as every object does
+  char* const copy = ::strdup("");  // the C library calls malloc as every object does
   ::free(copy);
   return called.load(std::memory_order_relaxed);
 }

@@ -135,7 +135,7 @@ fs::path find_program(std::string_view program) {
   if (program.find('/') != std::string_view::npos) return program;
   const char* const path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody changes it
   for (const std::string& folder : split(path != nullptr ? path : "/bin:/usr/bin", ':')) {
-    const fs::path file = fs::path(folder) / program;
+    fs::path file = fs::path(folder) / program;
     if (::access(file.c_str(), X_OK) == 0) return file;
   }
   return {};

@@ -355,10 +355,11 @@ def entry(function, suffix, large, checks):
     # The other way is a function of its own with the same arguments, so that the entry ends in a jump to it and saves
     # no registers.
     arguments = ", ".join(p.name for p in function.parameters)
-    other = function.prototype("otherwise_", suffix, large)
-    return (f"[[gnu::noinline]] static {other} {{\n  {body}\n}}\n{prototype} {{\n"
+    other = f"long_{name.lower()}"
+    parameters = ", ".join(p.declaration(large) for p in function.parameters)
+    return (f"[[gnu::noinline]] static {function.result} {other}({parameters}) {{\n  {body}\n}}\n{prototype} {{\n"
             f"  if (short_{function.internal_name()}({arguments})) [[likely]]\n    return MPI_SUCCESS;\n"
-            f"  return otherwise_{name}({arguments});\n}}\nRMA_MPI_WEAK({name});\n")
+            f"  return {other}({arguments});\n}}\nRMA_MPI_WEAK({name});\n")
 
 
 def entries(title, functions, checks):
