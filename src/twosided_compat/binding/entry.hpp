@@ -42,6 +42,13 @@ template <class When, class Owner, class Body>
   return raise(owner, name, code);
 }
 
+/// Returns the result of a call that an entry point makes last. The compiler must not make a jump of that
+/// call: a report of a long wait finds the entry point's name by its frame on the stack.
+[[nodiscard, gnu::always_inline]] inline int with_frame(int code) {
+  __asm__ volatile("" : "+r"(code));
+  return code;
+}
+
 /// Checks that a place that the program gives for a result is not null. MPI_ERR_ARG.
 [[nodiscard]] inline int check_place(const void* place, const char* parameter) {
   return place != nullptr ? MPI_SUCCESS : failure(MPI_ERR_ARG, std::string(parameter) + " is null");

@@ -352,14 +352,13 @@ def entry(function, suffix, large, checks):
         prototype, body = f"{function.result} P{name}({parameters})", unimplemented_body(function, name)
     if function.name not in HAS_SHORT_WAY:
         return f"{prototype} {{\n  {body}\n}}\nRMA_MPI_WEAK({name});\n"
-    # The other way is a function of its own with the same arguments, so that the entry ends in a jump to it and saves
-    # no registers.
+    # The other way is a function of its own with the same arguments, so that the entry saves no registers for it.
     arguments = ", ".join(p.name for p in function.parameters)
     other = f"long_{name.lower()}"
     parameters = ", ".join(p.declaration(large) for p in function.parameters)
     return (f"[[gnu::noinline]] static {function.result} {other}({parameters}) {{\n  {body}\n}}\n{prototype} {{\n"
             f"  if (short_{function.internal_name()}({arguments})) [[likely]]\n    return MPI_SUCCESS;\n"
-            f"  return {other}({arguments});\n}}\nRMA_MPI_WEAK({name});\n")
+            f"  return with_frame({other}({arguments}));\n}}\nRMA_MPI_WEAK({name});\n")
 
 
 def entries(title, functions, checks):
