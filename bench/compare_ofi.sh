@@ -39,7 +39,7 @@ if [ ! -x "$build/bin/raw-fabric" ] && ! scripts/build.sh release raw-fabric; th
 fi
 if [ -z "$provider" ]; then
   provider=net
-  ! fi_info -p tcp -t FI_EP_RDM 2> /dev/null | grep -qx 'provider: tcp' || provider=tcp
+  ! fi_info -p tcp -t FI_EP_RDM 2> /dev/null | grep -x 'provider: tcp' > /dev/null || provider=tcp
 fi
 size=(--iterations 2000 --megabytes 256)
 if [ $quick = 1 ]; then

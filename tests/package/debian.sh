@@ -63,7 +63,7 @@ control librma-bin Depends 'libc6'
 control librma-bin Recommends 'openmpi-bin'
 control librma0 Recommends 'libfabric1'
 control librma-openmpi Depends "^librma0 $version\$"
-! dpkg-deb -f "$work/packages"/librma0_*.deb Depends | grep -q openmpi || fail 'librma0 needs Open MPI'
+! dpkg-deb -f "$work/packages"/librma0_*.deb Depends | grep openmpi > /dev/null || fail 'librma0 needs Open MPI'
 control librma-armci-dev Depends "librma-dev $version"
 control librma-armci-dev Conflicts 'libarmci-mpi-dev'
 triggers=$(dpkg-deb -I "$work/packages"/librma0_*.deb triggers) || fail 'librma0 has no triggers'

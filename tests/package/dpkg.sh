@@ -23,10 +23,10 @@ if [ "$build" = inside ]; then
   ! dpkg -s libarmci-mpi-dev > /dev/null 2>&1 || dpkg --remove --force-depends libarmci-mpi-dev > /dev/null
   dpkg --install /packages/*.deb > /tmp/log 2>&1 || fail "dpkg --install failed: $(cat /tmp/log)"
   for name in librma0 librma-dev librma-armci-dev librma-openmpi librma-bin; do
-    dpkg --status $name | grep -q '^Status: install ok installed' || fail "$name is not installed"
+    dpkg --status $name | grep '^Status: install ok installed' > /dev/null || fail "$name is not installed"
   done
   # Nothing but the packages tells the compilers, the loader and the shell where the files are.
-  ldconfig -p | grep -q 'librma\.so\.0 ' || fail 'the loader does not know librma.so.0'
+  ldconfig -p | grep 'librma\.so\.0 ' > /dev/null || fail 'the loader does not know librma.so.0'
   [ ! -d /usr/share/man/man1 ] || [ -f /usr/share/man/man1/rmarun.1.gz ] || fail 'rmarun has no page'
   cd "$(mktemp -d)"
   cc /consumers/consumer_c/consumer.c $(pkg-config --cflags --libs rma) -o c

@@ -45,7 +45,7 @@ absent=$(comm -23 <(echo "$declared") <(echo "$shown"))
 # librma_heap.so is none: it is the program's malloc from the start.
 for library in "$libdir"/lib*.so; do
   [ "$library" != "$libdir/librma_heap.so" ] || continue
-  ! readelf -d "$library" | grep -q STATIC_TLS || fail "$library keeps thread-local data in the static model"
+  ! readelf -d "$library" | grep STATIC_TLS > /dev/null || fail "$library keeps thread-local data in the static model"
 done
 
 # The tools find the library from their own folder.
@@ -55,7 +55,7 @@ grep -q '^RMA_HEAP_SIZE = ' <<< "$settings" || fail "the installed rma-info prin
 # linked PROGRAM yes|no: checks whether the program loads librma.so at start.
 linked() {
   local needs=no
-  ! readelf -d "$1" | grep -q 'NEEDED.*librma\.so' || needs=yes
+  ! readelf -d "$1" | grep 'NEEDED.*librma\.so' > /dev/null || needs=yes
   [ "$needs" = "$2" ] || fail "$1 needs librma.so: $needs; expected: $2"
 }
 
@@ -98,7 +98,7 @@ for language in c cpp ${fortran:+fortran}; do
   done
 done
 
-readelf -d "$work/cpp/heap" | grep -q 'NEEDED.*librma_heap' || fail "a program linked with rma::process_heap does not need it"
+readelf -d "$work/cpp/heap" | grep 'NEEDED.*librma_heap' > /dev/null || fail "a program linked with rma::process_heap does not need it"
 right "$work/cpp/heap"
 echo "cpp heap: right"
 
