@@ -104,6 +104,9 @@ def every_option():
             "--genv": ((*where, "-n", "1", "--genv", "Y=3", *say, ":", "-n", "1", "--env", "X=2", *say), ["a 3", "b 2 3"]),
             "--bind": ((*where, "--bind", "core"), ["a", "b"]),
             "--label": ((*where, "--label"), ["[0] a", "[1] b"]),
+            "--mpi": ((*where, "--mpi", "openmpi", "sh", "-c",
+                       "case $LD_LIBRARY_PATH in */rma/openmpi*) echo $(hostname) $OMPI_COMM_WORLD_LOCAL_SIZE ;; esac"),
+                      ["a 1", "b 1"]),
             "--timeout": ((*where, "--timeout", "100"), ["a", "b"]),
             "--help": None, "--version": None}
         listed = re.findall(r"^  (?:-., ?)?(--[a-z-]+)", succeeds(hosts, "--help").partition("Several programs")[0], re.MULTILINE)
