@@ -316,7 +316,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Takes a CallersReceive out of the matching. Returns null if a message has matched it, or if `posted` has
   /// none.
   [[nodiscard]] static CallersReceive* withdraw(rma_posted_recv_t& posted);
-  /// Puts an operation with this request in the place of a CallersReceive. Returns false if there is none.
+  /// Puts an operation with this request in the place of a CallersReceive. Returns false if no CallersReceive
+  /// is there.
   [[nodiscard]] bool replace_callers(rma_posted_recv_t& posted, rma_request_t opened);
   /// Waits for an operation without a request.
   template <typename Operation>

@@ -131,10 +131,10 @@ class ContextTable {
   [[nodiscard]] MessageContext* locked_unless_retired(std::uint32_t number) {
     return locked(number, Retired::no);
   }
-  /// Returns the context, or null if it is not found at once, which does not mean that there is none.
+  /// Returns the context, or null if the first look does not find it. The context may exist all the same.
   [[nodiscard]] MessageContext* at_once(std::uint32_t number) { return search(number); }
-  /// Finds a context and takes its lock. Returns null if it is not found at once, which does not mean that
-  /// there is none.
+  /// Finds a context and takes its lock. Returns null if the first look does not find it. The context may
+  /// exist all the same.
   [[nodiscard, gnu::always_inline]] MessageContext* locked_at_once(std::uint32_t number) {
     MessageContext* const context = search(number);
     if (context == nullptr) [[unlikely]]

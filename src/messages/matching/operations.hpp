@@ -86,6 +86,12 @@ struct ReceiveOperation : PostedReceive {
   std::uint64_t sender = 0;                         ///< the sender's name for the operation, in such a copy
   std::shared_ptr<WrittenPieces> pieces = nullptr;  ///< of a receive into which the sender writes
 
+  /// Notes which message the receive has matched.
+  void describe(int source_rank, int its_tag, std::size_t its_bytes) {
+    peer = source_rank;
+    bytes = its_bytes;
+    if (info != nullptr) *info = {.source = source_rank, .tag = its_tag, .bytes = its_bytes};
+  }
   /// The bytes of the message that fit into the buffer.
   [[nodiscard]] std::size_t wanted() const { return bytes < data.bytes ? bytes : data.bytes; }
   /// The receive's status once these have come.

@@ -231,7 +231,7 @@ class Outbox {
       cost_limit = known_released + window;
       return eager_cost + cost <= cost_limit;
     }
-    /// Sets `at_once`. Called after each change of what it depends on.
+    /// Sets `at_once`. The outbox calls it whenever the ring, the backlog or `lost` has changed.
     void decide_at_once() {
       at_once = ring && backlog.empty() && !lost.load(std::memory_order_relaxed) ? eager + 1 : 0;
     }

@@ -73,7 +73,8 @@ int Exchange::run_round(MPI_Offset round) {
   if (is_aggregator()) RMA_TRY(start_aggregator());
   RMA_TRY(start_member());
   if (const int code = wait_for_lists(); code != MPI_SUCCESS) {
-    // Some members may wait for their data. They learn at the next collective call that there are none.
+    // Some members may wait for their data. An empty reply ends that wait, and their next collective call
+    // fails.
     if (is_aggregator() && !writes()) static_cast<void>(send_replies(0, 0));
     return code;
   }

@@ -57,7 +57,7 @@ MPI_Offset FileView::position_of(MPI_Offset offset) const {
   if (distance <= 0 || !has_data()) return 0;
   if (contiguous_) return distance;
   const MPI_Offset tiles = distance / extent_;
-  // The first byte of this tile that is not below the offset; there is none if all are.
+  // The first byte of this tile that is not below the offset. If all bytes are below it, the tile's end.
   MPI_Count low = 0;
   MPI_Count high = tile_bytes_;
   while (low < high) {

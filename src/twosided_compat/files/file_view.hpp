@@ -63,7 +63,7 @@ class FileView {
   const Representation* representation_;
   MPI_Count etype_bytes_ = 1;
   TypeMap tile_;
-  MPI_Count tile_bytes_ = 1;  // of a tile's data; 1 also if there are none
+  MPI_Count tile_bytes_ = 1;  // of a tile's data; 1 also if a tile has no data
   MPI_Count extent_ = 1;
   bool contiguous_ = true;
   bool ascending_ = true;
