@@ -4,25 +4,23 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "../multi/forked_job.hpp"
+#include "lost_job.hpp"
 #include "mpi.h"
-#include "rma/rma.h"
 
 namespace {
 
-constexpr int kRanks = 3;
-constexpr int kVictim = 2;
+using lost_job::end;
+using lost_job::kRanks;
+using lost_job::kVictim;
 constexpr int kInts = 3000;
 
 int class_of(int code) {
@@ -37,34 +35,18 @@ class FilesLost : public testing::Test {
 
   /// Runs `body(rank, file)` on all ranks of a job. The victim ends inside of it.
   void run(const std::function<void(int, MPI_File)>& body) {
-    const SharedWithForked<Meeting> meeting;
-    std::vector<Forked> processes;
-    for (int rank = 0; rank < kRanks; ++rank) {
-      processes.emplace_back([&, rank] {
-        Member member = {&*meeting, rank, kRanks};
-        const rma_bootstrap_t given = {rank, kRanks, allgather, barrier, nullptr, &member};
-        EXPECT_EQ(rma_init_with(&given), RMA_SUCCESS) << rma_last_error();
-        EXPECT_EQ(MPI_Init(nullptr, nullptr), MPI_SUCCESS);
-        MPI_File file = MPI_FILE_NULL;
-        MPI_Info info = MPI_INFO_NULL;
-        EXPECT_EQ(MPI_Info_create(&info), MPI_SUCCESS);
-        EXPECT_EQ(MPI_Info_set(info, "romio_cb_write", "enable"), MPI_SUCCESS);
-        EXPECT_EQ(MPI_Info_set(info, "romio_cb_read", "enable"), MPI_SUCCESS);
-        EXPECT_EQ(MPI_File_open(MPI_COMM_WORLD, path_.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file),
-                  MPI_SUCCESS);
-        body(rank, file);
-        EXPECT_EQ(class_of(MPI_File_close(&file)), MPI_ERR_PROC_ABORTED);
-        EXPECT_EQ(file, MPI_FILE_NULL);
-        return true;  // and the process ends without MPI_Finalize, which nobody could complete
-      });
-    }
-    for (int rank = 0; rank < kRanks; ++rank)
-      EXPECT_EQ(processes[static_cast<std::size_t>(rank)].ended_well(), rank != kVictim) << "rank " << rank;
-  }
-
-  [[noreturn]] static void end() {
-    kill(getpid(), SIGKILL);
-    std::abort();
+    lost_job::run([&](int rank) {
+      MPI_File file = MPI_FILE_NULL;
+      MPI_Info info = MPI_INFO_NULL;
+      EXPECT_EQ(MPI_Info_create(&info), MPI_SUCCESS);
+      EXPECT_EQ(MPI_Info_set(info, "romio_cb_write", "enable"), MPI_SUCCESS);
+      EXPECT_EQ(MPI_Info_set(info, "romio_cb_read", "enable"), MPI_SUCCESS);
+      EXPECT_EQ(MPI_File_open(MPI_COMM_WORLD, path_.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file),
+                MPI_SUCCESS);
+      body(rank, file);
+      EXPECT_EQ(class_of(MPI_File_close(&file)), MPI_ERR_PROC_ABORTED);
+      EXPECT_EQ(file, MPI_FILE_NULL);
+    });
   }
 
   const std::string path_ = testing::TempDir() + "librma-files-lost-" + std::to_string(getpid());

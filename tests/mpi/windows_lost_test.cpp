@@ -2,54 +2,35 @@
 // it fails with MPI_ERR_PROC_ABORTED, and none waits for ever. The test forks the ranks of each job.
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <array>
-#include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <vector>
 
-#include "../multi/forked_job.hpp"
+#include "lost_job.hpp"
 #include "mpi.h"
-#include "rma/rma.h"
 
 namespace {
 
-constexpr int kRanks = 3;
-constexpr int kVictim = 2;
+using lost_job::end;
+using lost_job::kRanks;
+using lost_job::kVictim;
 
 class WindowsLost : public testing::Test {
  protected:
   /// Runs `body(rank, win)` on all ranks of a job, with a window of a word for each rank. The victim ends
   /// inside of it.
   static void run(const std::function<void(int, MPI_Win)>& body) {
-    const SharedWithForked<Meeting> meeting;
-    std::vector<Forked> processes;
-    for (int rank = 0; rank < kRanks; ++rank) {
-      processes.emplace_back([&, rank] {
-        Member member = {&*meeting, rank, kRanks};
-        const rma_bootstrap_t given = {rank, kRanks, allgather, barrier, nullptr, &member};
-        EXPECT_EQ(rma_init_with(&given), RMA_SUCCESS) << rma_last_error();
-        EXPECT_EQ(MPI_Init(nullptr, nullptr), MPI_SUCCESS);
-        MPI_Win win = MPI_WIN_NULL;
-        void* base = nullptr;
-        EXPECT_EQ(MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), MPI_SUCCESS);
-        MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
-        body(rank, win);
-        EXPECT_EQ(MPI_Win_free(&win), MPI_ERR_PROC_ABORTED);
-        EXPECT_EQ(win, MPI_WIN_NULL);
-        return true;  // and the process ends without MPI_Finalize, which nobody could complete
-      });
-    }
-    for (int rank = 0; rank < kRanks; ++rank)
-      EXPECT_EQ(processes[static_cast<std::size_t>(rank)].ended_well(), rank != kVictim) << "rank " << rank;
-  }
-
-  /// Ends as by a signal, when all ranks are there.
-  [[noreturn]] static void end() {
-    kill(getpid(), SIGKILL);
-    std::abort();
+    lost_job::run([&](int rank) {
+      MPI_Win win = MPI_WIN_NULL;
+      void* base = nullptr;
+      EXPECT_EQ(MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), MPI_SUCCESS);
+      MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+      body(rank, win);
+      EXPECT_EQ(MPI_Win_free(&win), MPI_ERR_PROC_ABORTED);
+      EXPECT_EQ(win, MPI_WIN_NULL);
+    });
   }
 
   static void meet() { EXPECT_EQ(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS); }
