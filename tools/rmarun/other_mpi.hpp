@@ -11,8 +11,8 @@ namespace rmarun {
 /// program that a shell or an interpreter has started, or by a plugin. rmarun cannot know that before.
 class OtherMpi {
  public:
-  /// Begins to watch the file that a rank with this environment would load, if there is one and none is
-  /// watched. A watch that the system refuses is none.
+  /// Begins to watch the libmpi.so.40 that a rank with this environment would load. Later calls do nothing.
+  /// If no such file exists, or the system refuses the watch, opened() returns an empty text.
   void watch(const Environment& environment);
   /// Returns the file's path if a process has opened it since, and else an empty text.
   [[nodiscard]] std::string opened() const;

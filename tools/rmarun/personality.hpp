@@ -28,7 +28,8 @@ struct RankPlace {
 [[nodiscard]] librma::Status provide_mpi(Environment& environment, const Program& program,
                                          const RankPlace& place);
 
-/// Whether provide_mpi() was to look at the program, and has found that it needs no MPI of rmarun's.
+/// Returns whether RMA_MPI leaves the choice to rmarun. After provide_mpi() that means: as far as rmarun can
+/// see, the program does not need libmpi.so.40.
 [[nodiscard]] inline bool looks_by_itself(const Environment& environment) {
   const std::string setting = environment.get(kMpiSetting);
   return setting.empty() || setting == "auto";
