@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -100,6 +101,8 @@ class Window {
   /// Returns the process heap that follows the window, or null if none does.
   [[nodiscard]] const ProcessHeap* process_heap() const noexcept { return heap_; }
   [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
+  /// The bytes that this window may back whatever the windows of other processes use.
+  [[nodiscard]] std::size_t share() const noexcept { return std::min(share_, limit_); }
   /// Returns the number of bytes that are backed now.
   [[nodiscard]] std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
   /// Returns the page size. Offsets and sizes of back() and release() must be multiples of it.

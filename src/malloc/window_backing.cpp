@@ -37,9 +37,13 @@ Status WindowBacking::back_zeroed(std::size_t offset, std::size_t bytes) {
 }
 
 void WindowBacking::release(std::size_t offset, std::size_t bytes) {
-  if (bytes > keep_) return window_.release(offset, bytes);
-  // The pool hands out low addresses first, so it is least likely to ask for the highest. Those
-  // are dropped first.
+  // The pool hands out low addresses first, so it is least likely to ask for the highest. Those are dropped
+  // first, and the end of a block that is larger than what may be kept.
+  if (bytes > keep_) {
+    const std::size_t kept = keep_ / granule() * granule();
+    window_.release(offset + kept, bytes - kept);
+    bytes = kept;
+  }
   while (kept_bytes_ + bytes > keep_) drop(std::prev(kept_.end()));
   keep(offset, offset + bytes);
 }

@@ -49,9 +49,10 @@ std::span<const SettingInfo> setting_table() {
                   "The maximum memory that one rank's heap may hold. 0 lets all ranks of the host together "
                   "have half of the memory that the machine and its control groups allow, and each its "
                   "part of that in any case; less if ulimit -v or -f leaves less room"},
-      SettingInfo{"RMA_HEAP_KEEP", &Settings::heap_keep, "32M", 0, 64 * kTebi, "bytes", kRank,
-                  "The maximum freed memory of the heap that stays for the next allocations. With a network, "
-                  "all of it stays"},
+      SettingInfo{"RMA_HEAP_KEEP", &Settings::heap_keep, "256M", 0, 64 * kTebi, "bytes", kRank,
+                  "The maximum freed memory of the heap that stays for the next allocations, but never more "
+                  "than an eighth of the rank's part of the memory (RMA_HEAP_SIZE). With a network, all of it "
+                  "stays"},
       SettingInfo{"RMA_PROCESS_HEAP", choice<&Settings::process_heap>(kProcessHeap), "auto", 0, 0, "", kRank,
                   "Whether the program's malloc takes blocks up to 4 MiB from memory that the other ranks of "
                   "the host map: auto does so in processes that have loaded librma, by the rule in "

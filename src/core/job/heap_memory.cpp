@@ -17,6 +17,9 @@
 namespace librma {
 namespace {
 
+/// The part of a rank's memory, as a divisor, that may be kept for later allocations.
+constexpr std::size_t kSharesKept = 8;
+
 /// Returns how many addresses the window of one of `locals` ranks of this host may have.
 std::uint64_t window_addresses(std::size_t locals) {
   // Each rank maps the windows of all. A quarter of the 47 bits of user addresses are for them; and half of
@@ -97,7 +100,8 @@ Status HeapMemory::start(const Settings& settings, Rails& rails) {
       [this, &rails](std::size_t offset, std::size_t bytes) { return grow_directory(rails, offset, bytes); });
   const bool network = rails.count() != 0;
   if (!network) {
-    backing_ = std::make_unique<WindowBacking>(window_, settings.heap_keep);
+    const std::size_t keep = std::min<std::size_t>(settings.heap_keep, window_.share() / kSharesKept);
+    backing_ = std::make_unique<WindowBacking>(window_, keep);
   } else {
     auto backing = std::make_unique<RegisteredBacking>(window_, *regions_, rails, settings.extent_bytes);
     registered_ = backing.get();
