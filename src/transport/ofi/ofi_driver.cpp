@@ -31,7 +31,10 @@ void OfiDriver::watch(ServiceThread& service, std::function<bool()> serve) {
   service.watch(
       objects_.fd, [this] { return prepare(); },
       [this] {
-        drive();
+        // A thread that polls is driving. This one would only be in its way, above all if it lost its
+        // processor meanwhile.
+        if (polls_.load(std::memory_order_relaxed) == polls_seen_) drive();
+        confirm_waiting();
         if (watched_.load(std::memory_order_acquire)) written_();
         soon_ = serve_();
       });
@@ -49,9 +52,10 @@ ServiceThread::Sleep OfiDriver::prepare() {
     return {.until_readable = false, .at_most = nap_};
   }
   nap_ = kShortestNap;
-  napping_.store(false, std::memory_order_relaxed);
+  napping_.store(false, std::memory_order_seq_cst);
   if (quiet == Quiet::no) return {.until_readable = false, .at_most = 0us};
-  const bool soon = soon_ || any_to_confirm_.load(std::memory_order_relaxed);
+  // Pairs with the load in add_unconfirmed(): one of the two threads sees the other's store.
+  const bool soon = soon_ || any_to_confirm_.load(std::memory_order_seq_cst);
   return {.until_readable = true, .at_most = soon ? std::optional(kSoon) : std::nullopt};
 }
 
@@ -75,7 +79,7 @@ void OfiDriver::drive() {
     }
     drives_.store(drives_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  if (any_to_confirm_.load(std::memory_order_relaxed)) confirm_waiting();
+  if (!napping_.load(std::memory_order_relaxed)) confirm_waiting();
 }
 
 bool OfiDriver::take_in(const Entries& entries, ssize_t read) {
@@ -143,7 +147,8 @@ void OfiDriver::end(OfiOperation& operation, const fi_cq_data_entry& entry) {
         .push({.cookie = ended.cookie,
                .peer = ended.peer->rank,
                .status = RMA_SUCCESS,
-               .bytes = static_cast<std::uint32_t>(entry.len)});
+               .bytes = static_cast<std::uint32_t>(entry.len)},
+              ended.kind != OfiKind::message);
   }
   uncount(ended);
 }
@@ -152,7 +157,8 @@ void OfiDriver::end_receive(const OfiPurpose& ended, const fi_cq_data_entry& ent
   if (ended.kind != OfiKind::buffer) {
     return handshake_ended_(ended.memory, ended.kind == OfiKind::hello_awaited ? entry.len : 0);
   }
-  OfiPeer* const sender = (entry.flags & FI_REMOTE_CQ_DATA) != 0 ? sender_(entry.data) : nullptr;
+  const bool marked = (entry.flags & FI_REMOTE_CQ_DATA) != 0;
+  OfiPeer* const sender = marked ? sender_(entry.data & ~kSolicited) : nullptr;
   if (sender == nullptr) {  // a stranger's
     static_cast<void>(post_buffer(ended.memory, ended.cookie));
     return;
@@ -160,7 +166,8 @@ void OfiDriver::end_receive(const OfiPurpose& ended, const fi_cq_data_entry& ent
   lanes_.messages.push({.cookie = ended.cookie,
                         .peer = sender->rank,
                         .status = RMA_SUCCESS,
-                        .bytes = static_cast<std::uint32_t>(entry.len)});
+                        .bytes = static_cast<std::uint32_t>(entry.len)},
+                       (entry.data & kSolicited) != 0);
 }
 
 long OfiDriver::post_buffer(const Local& buffer, Cookie cookie) {
@@ -228,24 +235,42 @@ void OfiDriver::confirm(OfiPeer& peer) {
   static_cast<void>(withdraw(purpose, operation, error));
 }
 
+void OfiDriver::add_unconfirmed(OfiPeer& peer) {
+  peer.unconfirmed.store(true, std::memory_order_seq_cst);  // pairs with the load in end_confirmation()
+  if (napping_.load(std::memory_order_relaxed)) {
+    confirm_later(peer);
+    if (napping_.load(std::memory_order_seq_cst)) return;  // pairs with the load in prepare()
+  }
+  confirm(peer);
+}
+
+void OfiDriver::confirm_later(OfiPeer& peer) {
+  // Pairs with the store in confirm_waiting(), which looks for unconfirmed messages after it.
+  if (peer.awaits_confirmation.exchange(true, std::memory_order_seq_cst)) return;
+  const std::lock_guard guard(confirm_lock_);
+  to_confirm_.push_back(&peer);
+  any_to_confirm_.store(true, std::memory_order_seq_cst);
+}
+
 void OfiDriver::confirm_waiting() {
+  if (!any_to_confirm_.load(std::memory_order_relaxed)) return;
   std::vector<OfiPeer*> peers;
   {
     const std::lock_guard guard(confirm_lock_);
     peers.swap(to_confirm_);
     any_to_confirm_.store(false, std::memory_order_relaxed);
   }
-  for (OfiPeer* const peer : peers) confirm(*peer);
+  for (OfiPeer* const peer : peers) {
+    peer->awaits_confirmation.store(false, std::memory_order_seq_cst);
+    confirm(*peer);
+  }
 }
 
 void OfiDriver::end_confirmation(OfiPeer& peer) {
   peer.confirming.store(false, std::memory_order_seq_cst);
   // Either this sees the message that add_unconfirmed() counts, or that sees that no confirmation is under
   // way.
-  if (!peer.unconfirmed.load(std::memory_order_seq_cst)) return;
-  const std::lock_guard guard(confirm_lock_);
-  to_confirm_.push_back(&peer);
-  any_to_confirm_.store(true, std::memory_order_relaxed);
+  if (peer.unconfirmed.load(std::memory_order_seq_cst)) confirm_later(peer);
 }
 
 void OfiDriver::uncount(const OfiPurpose& purpose) {
@@ -254,13 +279,13 @@ void OfiDriver::uncount(const OfiPurpose& purpose) {
   if (purpose.confirms) end_confirmation(peer);
   if (purpose.kind != OfiKind::data) return;
   peer.order.end(purpose.number, [&](Cookie cookie) {
-    lanes_.data.push({.cookie = cookie, .peer = peer.rank, .status = RMA_SUCCESS, .bytes = 0});
+    lanes_.data.push({.cookie = cookie, .peer = peer.rank, .status = RMA_SUCCESS, .bytes = 0}, true);
   });
 }
 
 void OfiDriver::fail(OfiPeer& peer) {
   const auto lost = [&](OfiLane& lane, Cookie cookie) {
-    lane.push({.cookie = cookie, .peer = peer.rank, .status = RMA_ERR_PEER_LOST, .bytes = 0});
+    lane.push({.cookie = cookie, .peer = peer.rank, .status = RMA_ERR_PEER_LOST, .bytes = 0}, true);
   };
   operations_.fail(peer, [&](OfiOperation& operation) {
     if (operation.purpose.kind == OfiKind::scatter) {

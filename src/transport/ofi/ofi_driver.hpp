@@ -120,12 +120,19 @@ class OfiDriver {
     if (error != 0) operations_.give(operation);
     return error;
   }
-  /// Records that a message to the peer was posted that asks for no confirmation, and asks for one if none
-  /// is under way.
-  void add_unconfirmed(OfiPeer& peer) {
-    peer.unconfirmed.store(true, std::memory_order_seq_cst);  // pairs with the load in end_confirmation()
-    confirm(peer);
+  /// Returns whether a message to the peer that is about to be posted shall ask for a confirmation that it
+  /// and all messages before it have arrived. One is under way at a time. While threads poll, the service
+  /// thread asks for it after each of its naps, because an answer to each message would cost as much as a
+  /// message.
+  [[nodiscard]] bool confirms_next(OfiPeer& peer) {
+    if (napping_.load(std::memory_order_relaxed)) return false;
+    if (peer.confirming.exchange(true, std::memory_order_seq_cst)) return false;
+    peer.unconfirmed.store(false, std::memory_order_seq_cst);  // it confirms those before it
+    return true;
   }
+  /// Records that a message to the peer was posted that asks for no confirmation. One that will be asked for
+  /// covers it.
+  void add_unconfirmed(OfiPeer& peer);
   /// Posts a buffer for messages.
   [[nodiscard]] long post_buffer(const Local& buffer, Cookie cookie);
 
@@ -147,8 +154,10 @@ class OfiDriver {
   /// If there is need, sends an empty write, whose completion says that all messages to the peer have
   /// arrived.
   void confirm(OfiPeer& peer);
+  void confirm_later(OfiPeer& peer);
   void confirm_waiting();
-  /// Records that no confirmation is under way. If there is need of another one, drive() asks for it.
+  /// Records that no confirmation is under way. If there is need of another one, it is asked for later: by
+  /// drive(), or after the service thread's nap.
   void end_confirmation(OfiPeer& peer);
   /// Ends the counts of an operation that the provider does not have any more.
   void uncount(const OfiPurpose& purpose);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 
 namespace librma::transport {
 
@@ -13,13 +12,15 @@ Status OfiLane::open() {
   return event_.open() ? Status() : system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
 }
 
-void OfiLane::push(const Completion& completion) {
+void OfiLane::push(const Completion& completion, bool solicited) {
   {
     const std::lock_guard guard(lock_);
     completions_.push_back(completion);
   }
   count_.fetch_add(1, std::memory_order_seq_cst);
-  if (!armed_.load(std::memory_order_seq_cst) || !armed_.exchange(false, std::memory_order_seq_cst)) return;
+  const Armed armed = armed_.load(std::memory_order_seq_cst);
+  if (armed == Armed::no || (armed == Armed::solicited && !solicited)) return;
+  if (armed_.exchange(Armed::no, std::memory_order_seq_cst) == Armed::no) return;
   const std::uint64_t one = 1;
   // The write fails only if the counter is full. The descriptor is readable then.
   [[maybe_unused]] const ssize_t written = write(event_.get(), &one, sizeof one);
@@ -37,11 +38,12 @@ std::size_t OfiLane::take(std::span<Completion> completions) {
   return filled;
 }
 
-bool OfiLane::arm() {
-  std::uint64_t events = 0;
+bool OfiLane::arm(MessageEndpoint::Events events) {
+  std::uint64_t counted = 0;
   // There may be nothing to read.
-  [[maybe_unused]] const ssize_t taken = read(event_.get(), &events, sizeof events);
-  armed_.store(true, std::memory_order_seq_cst);
+  [[maybe_unused]] const ssize_t taken = read(event_.get(), &counted, sizeof counted);
+  armed_.store(events == MessageEndpoint::Events::all ? Armed::all : Armed::solicited,
+               std::memory_order_seq_cst);
   return count_.load(std::memory_order_seq_cst) == 0;
 }
 

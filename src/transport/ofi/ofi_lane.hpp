@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <span>
 
+#include "transport/message_endpoint.hpp"
 #include "transport/transport.hpp"
 #include "util/status.hpp"
 #include "util/system/descriptor.hpp"
@@ -18,20 +20,23 @@ class OfiLane {
  public:
   /// RMA_ERR_SYSTEM.
   [[nodiscard]] Status open();
-  void push(const Completion& completion);
+  /// `solicited`: it is of those that MessageEndpoint::Events::solicited names.
+  void push(const Completion& completion, bool solicited);
   /// Fills `completions` from the front. Returns how many it has filled.
   [[nodiscard]] std::size_t take(std::span<Completion> completions);
-  /// Readable after arm() and a push().
+  /// Readable after arm() and a push() of what arm() names.
   [[nodiscard]] int event_fd() const { return event_.get(); }
   /// Returns false if there are completions already.
-  [[nodiscard]] bool arm();
+  [[nodiscard]] bool arm(MessageEndpoint::Events events);
 
  private:
+  enum class Armed : std::uint8_t { no, solicited, all };
+
   std::mutex lock_;
   std::deque<Completion> completions_;
   /// Dekker's algorithm: push() adds to `count_` and then reads `armed_`; arm() does the opposite.
   std::atomic<std::size_t> count_ = 0;
-  std::atomic<bool> armed_ = false;
+  std::atomic<Armed> armed_ = Armed::no;
   Descriptor event_;
 };
 

@@ -61,9 +61,7 @@ rma_status_t OfiMessageEndpoint::post_message(int peer, std::span<const Local> p
   OfiPeer* const to = peers_(peer);
   if (to == nullptr) return RMA_ERR_PEER_LOST;
   FabricPieces list(pieces, memory_);
-  // One confirmation at a time: in a flood of messages each would cost as much as a message.
-  const bool confirms = !to->confirming.exchange(true, std::memory_order_seq_cst);
-  if (confirms) to->unconfirmed.store(false, std::memory_order_seq_cst);  // it confirms those before it
+  const bool confirms = driver_.confirms_next(*to);
   const OfiPurpose purpose = {.kind = OfiKind::message,
                               .report = !flags.unsignaled,
                               .peer = to,
@@ -77,7 +75,7 @@ rma_status_t OfiMessageEndpoint::post_message(int peer, std::span<const Local> p
                             .iov_count = list.count,
                             .addr = to->address,
                             .context = context,
-                            .data = to->data};
+                            .data = to->data | (flags.solicited ? kSolicited : 0)};
     return fi_sendmsg(endpoint_, &message,
                       FI_COMPLETION | FI_REMOTE_CQ_DATA | (confirms ? FI_DELIVERY_COMPLETE : 0) |
                           (flags.inline_data ? FI_INJECT : 0));
@@ -167,6 +165,6 @@ std::size_t OfiMessageEndpoint::poll(std::span<Completion> completions) {
   return lane_.take(completions);
 }
 
-bool OfiMessageEndpoint::arm(Events /*events*/) { return lane_.arm(); }
+bool OfiMessageEndpoint::arm(Events events) { return lane_.arm(events); }
 
 }  // namespace librma::transport

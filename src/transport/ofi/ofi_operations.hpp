@@ -41,6 +41,7 @@ struct OfiPeer {
   std::atomic<bool> confirming = false;
   /// A message was posted since the last such operation.
   std::atomic<bool> unconfirmed = false;
+  std::atomic<bool> awaits_confirmation = false;  ///< the driver has noted to ask for one
   /// Since when the provider takes nothing for the peer, in nanoseconds of the steady clock; 0: it does.
   std::atomic<std::int64_t> refused_since = 0;
 
@@ -54,11 +55,15 @@ struct OfiPeer {
   return std::uint64_t{ticket} << 32U | static_cast<std::uint32_t>(sender);
 }
 
-/// The mark in the form that fits into `bytes` of data beside a message. With 4 bytes it has half of the
+/// The bit of the data beside a message that says that the message is solicited. No rank has it.
+inline constexpr std::uint64_t kSolicited = std::uint64_t{1} << 31U;
+
+/// The mark in the form that fits into `bytes` of data beside a message. With 4 bytes it has 15 bits of the
 /// ticket, and ranks below 2^16.
 [[nodiscard]] constexpr std::uint64_t data_of(std::uint64_t mark, std::size_t bytes) {
-  constexpr std::uint64_t kHalf = 0xffff;
-  return bytes >= sizeof mark ? mark : (mark >> 32U & kHalf) << 16U | (mark & kHalf);
+  constexpr std::uint64_t kTicketPart = 0x7fff;
+  constexpr std::uint64_t kRanks = 0xffff;
+  return bytes >= sizeof mark ? mark : (mark >> 32U & kTicketPart) << 16U | (mark & kRanks);
 }
 
 /// What an operation is for.

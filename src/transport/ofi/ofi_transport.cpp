@@ -259,7 +259,7 @@ std::size_t OfiTransport::poll(std::span<Completion> completions) {
 }
 
 bool OfiTransport::arm() {
-  const bool quiet = data_.arm();
+  const bool quiet = data_.arm(MessageEndpoint::Events::all);
   driver_.rouse();
   return quiet;
 }

@@ -173,6 +173,28 @@ TEST_F(OfiPair, MessagesThatWereTakenAndDidNotArriveAreALoss) {
   EXPECT_EQ(lost.peer, 1);
 }
 
+// While this thread polls, the service thread asks for the confirmations.
+TEST_F(OfiPair, AThreadThatPollsLearnsOfALossToo) {
+  ASSERT_TRUE(connect().ok());
+  std::array<Completion, 1> one;
+  const auto poll_both = [&] {
+    EXPECT_EQ(ends[0]->transport->poll(one), 0U);
+    return ends[0]->messages().poll(one);
+  };
+  constexpr int kPolls = 20000;  // enough for the service thread to see that there is one that polls
+  for (int i = 0; i < kPolls; ++i) EXPECT_EQ(poll_both(), 0U);
+  const Local text = ends[0]->local(0, 64);
+  const PostFlags quiet = {.inline_data = true, .unsignaled = true};
+  for (int i = 0; i < 4; ++i) {  // there are two buffers
+    ASSERT_EQ(ends[0]->messages().post_message(1, {&text, 1}, 0, quiet), RMA_SUCCESS);
+  }
+  ends[1].reset();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (poll_both() == 0) ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+  EXPECT_EQ(one[0].status, RMA_ERR_PEER_LOST);
+  EXPECT_EQ(one[0].peer, 1);
+}
+
 TEST_F(OfiPair, AFloodOfMessagesArrivesWithFewConfirmations) {
   ASSERT_TRUE(connect().ok());
   const Local text = ends[0]->local(0, 64);
@@ -226,13 +248,37 @@ TEST_F(OfiPair, APeerThatHasEndedIsLost) {
 
 TEST_F(OfiPair, AThreadThatSleepsAtTheEventsWakes) {
   ASSERT_TRUE(connect().ok());
-  ASSERT_TRUE(ends[1]->messages().arm(MessageEndpoint::Events::all));
   const Local text = ends[0]->local(0, 16);
-  ASSERT_EQ(ends[0]->messages().post_message(1, {&text, 1}, 41, {}), RMA_SUCCESS);
-  pollfd polled = {.fd = ends[1]->messages().event_fd(), .events = POLLIN, .revents = 0};
-  EXPECT_EQ(::poll(&polled, 1, 60000), 1);
-  EXPECT_EQ(wait(ends[1]->messages(), 100).bytes, 16U);
-  EXPECT_EQ(wait(ends[0]->messages(), 41).status, RMA_SUCCESS);
+  Cookie buffer = 100;
+  for (const auto events : {MessageEndpoint::Events::all, MessageEndpoint::Events::solicited}) {
+    ASSERT_TRUE(ends[1]->messages().arm(events));
+    const PostFlags flags = {.solicited = events == MessageEndpoint::Events::solicited};
+    ASSERT_EQ(ends[0]->messages().post_message(1, {&text, 1}, 41, flags), RMA_SUCCESS);
+    pollfd polled = {.fd = ends[1]->messages().event_fd(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&polled, 1, 60000), 1);
+    EXPECT_EQ(wait(ends[1]->messages(), buffer++).bytes, 16U);
+    EXPECT_EQ(wait(ends[0]->messages(), 41).status, RMA_SUCCESS);
+  }
+}
+
+TEST(OfiLanes, WhatIsNotSolicitedWakesOnlyThoseThatWaitForAll) {
+  OfiLane lane;
+  ASSERT_TRUE(lane.open().ok());
+  const auto readable = [&] {
+    pollfd polled = {.fd = lane.event_fd(), .events = POLLIN, .revents = 0};
+    return ::poll(&polled, 1, 0) == 1;
+  };
+  std::array<Completion, 4> taken;
+  EXPECT_TRUE(lane.arm(MessageEndpoint::Events::solicited));
+  lane.push({}, false);
+  EXPECT_FALSE(readable());
+  lane.push({}, true);
+  EXPECT_TRUE(readable());
+  EXPECT_FALSE(lane.arm(MessageEndpoint::Events::all)) << "there are two";
+  EXPECT_FALSE(readable());
+  EXPECT_EQ(lane.take(taken), 2U);
+  lane.push({}, false);
+  EXPECT_TRUE(readable());
 }
 
 TEST_F(OfiPair, AnEndLearnsThatAPeerHasWritten) {
@@ -266,10 +312,12 @@ TEST(OfiMemoryKeys, AKeyTellsTheBase) {
   EXPECT_NE(key, OfiMemory::offset_key(kBase + 1, 5));
 }
 
-TEST(OfiMarks, FourBytesHoldTheRankAndHalfOfTheTicket) {
-  const std::uint64_t mark = mark_of(0x12345678, 0x9abc);
+TEST(OfiMarks, FourBytesHoldTheRankAndAPartOfTheTicket) {
+  const std::uint64_t mark = mark_of(0x1234d678, 0x9abc);
   EXPECT_EQ(data_of(mark, 8), mark);
   EXPECT_EQ(data_of(mark, 4), 0x56789abcU);
+  EXPECT_EQ(data_of(mark, 4) & kSolicited, 0U);
+  EXPECT_EQ(data_of(mark_of(0xffffffff, 0x7fffffff), 8) & kSolicited, 0U);
 }
 
 TEST(OfiOrders, AnEmptyWriteEndsOnlyWhenAllBeforeItHave) {
