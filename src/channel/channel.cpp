@@ -30,6 +30,16 @@ PollingSet::Policy polling_of(const Rails& rails, PollingSet::Policy policy) {
   return policy;
 }
 
+/// Returns the number of buffers for each peer. Where there are no rings, the buffers take what a peer sends
+/// in one go; with few of them it would wait for credits. All buffers together are limited, because every
+/// rank may connect.
+std::uint32_t own_buffers(std::uint32_t set, bool has_rings, std::size_t ranks) {
+  constexpr std::uint32_t kWithoutRings = 64;
+  constexpr std::size_t kInAll = 4096;
+  if (has_rings) return set;
+  return std::max(set, static_cast<std::uint32_t>(std::min<std::size_t>(kWithoutRings, kInAll / ranks)));
+}
+
 }  // namespace
 
 Channel::Channel(Rails& rails, int ranks, const Options& options)
@@ -72,15 +82,16 @@ Status Channel::open() {
 Status Channel::open_buffers(std::size_t rail) {
   const auto arrival = [this, rail](MessageBuffers::Slot& slot, int peer, rma_status_t status,
                                     std::uint32_t bytes) { arrived(rail, slot, peer, status, bytes); };
-  buffers_[rail] = std::make_unique<MessageBuffers>(rails_, endpoint(rail), rail, options_.message_bytes,
-                                                    options_.own, arrival);
+  const std::uint32_t own = own_buffers(options_.own, rails_[rail].limits().ordered_bytes, local_.size());
+  buffers_[rail] =
+      std::make_unique<MessageBuffers>(rails_, endpoint(rail), rail, options_.message_bytes, own, arrival);
   RMA_TRY(buffers_[rail]->open(options_.lent));
   endpoint(rail).set_buffer_source([this, rail](int peer) {
-    const std::uint32_t own = buffers_[rail]->admit();
+    const std::uint32_t admitted = buffers_[rail]->admit();
     Link& link = links_.to(peer);
     const std::lock_guard guard(link.lock);
-    link.promise(rail, own);
-    return own;
+    link.promise(rail, admitted);
+    return admitted;
   });
   if (const int fd = endpoint(rail).event_fd(); fd >= 0) event_fds_.push_back(fd);
   return {};

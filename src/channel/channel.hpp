@@ -34,7 +34,7 @@ class Channel {
   struct Options {
     std::size_t message_bytes = 0;  ///< of a message with its header; the same in all processes
     std::uint32_t lent = 0;         ///< buffers per rail that are lent to peers that need more
-    std::uint32_t own = 0;          ///< buffers for each peer
+    std::uint32_t own = 0;          ///< buffers for each peer; more where there are no rings
     RingShape ring = {};            ///< of the rings for busy peers
     PollingSet::Policy polling = {.most = 0};
     bool helper_polls = true;  ///< see EagerRings

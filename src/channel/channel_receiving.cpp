@@ -90,7 +90,7 @@ void Channel::give_back(std::size_t rail, int peer, bool wants_more) {
   Link& link = links_.to(peer);
   const std::lock_guard guard(link.lock);
   if (link.failed) return;
-  const bool withdrawn = link.promised() > options_.own && buffers_[rail]->take_back();
+  const bool withdrawn = link.promised() > buffers_[rail]->own() && buffers_[rail]->take_back();
   link.freed(withdrawn);
   if (wants_more && !withdrawn) link.lend(buffers_[rail]->borrow(kLoan));
   if (link.owes()) links_.list(link, peer);

@@ -37,6 +37,8 @@ class MessageBuffers {
   /// Posts the own buffers of a new peer. Returns how many buffers it may be promised.
   [[nodiscard]] std::uint32_t admit();
 
+  /// Returns the number of buffers that each peer has from its connection on.
+  [[nodiscard]] std::uint32_t own() const { return own_; }
   /// Takes up to `wanted` of the buffers to be lent. Returns how many it took.
   [[nodiscard]] std::uint32_t borrow(std::uint32_t wanted);
   /// Takes back one borrowed buffer if a peer has wanted more than it got. Returns whether it did.

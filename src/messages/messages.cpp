@@ -82,7 +82,10 @@ Status Messages::start(std::uint64_t spins) {
   pending_.engine().sleep_at(job_.doorbell(job_.rank()));
   pending_.engine().add(*this);
   all_by_ring_ = true;
-  for (int rank = 0; rank < job_.size(); ++rank) all_by_ring_ = all_by_ring_ && outbox_.by_ring(rank);
+  for (int rank = 0; rank < job_.size(); ++rank) {
+    all_by_ring_ = all_by_ring_ && outbox_.by_ring(rank);
+    another_by_ring_ = another_by_ring_ || (rank != job_.rank() && outbox_.by_ring(rank));
+  }
   if (job_.settings().progress == ProgressSetting::caller) return {};
   progress_thread_ = std::make_unique<ProgressThread>(pending_.engine(), spins);
   pending_.engine().stand_in(progress_thread_.get());

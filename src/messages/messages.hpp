@@ -356,7 +356,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   Rendezvous rendezvous_;
   ContextNumbers numbers_;
   Arrivals arrivals_;
-  bool all_by_ring_ = false;  ///< all ranks are reached by rings
+  bool all_by_ring_ = false;      ///< all ranks are reached by rings
+  bool another_by_ring_ = false;  ///< a rank other than this one is reached by rings
   std::atomic<bool> any_lost_ = false;
   std::atomic<int> first_lost_ = -1;
   std::atomic<bool> schedules_ = false;   ///< see schedules_go_on()

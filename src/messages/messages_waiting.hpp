@@ -12,15 +12,16 @@
 
 namespace librma {
 
-/// Where some ranks are reached by the network, every poll of this number asks that too. It takes as long as
-/// some dozens of looks into the rings.
+/// Where some ranks are reached by rings and some by the network, every poll of this number asks the network
+/// too. It takes as long as some dozens of looks into the rings.
 inline constexpr std::uint64_t kPollsBesideNetwork = 8;
 
 // Polls without a pause would have several loads of the line under way at once. On processors that are far
 // apart these delay the sender's store by a third of the time of a message.
 template <typename Condition>
 bool Messages::poll_until(const Condition& condition) {
-  const std::uint64_t polls = all_by_ring_ ? kPollsOfRings : kPollsBesideNetwork;
+  const std::uint64_t beside = another_by_ring_ ? kPollsBesideNetwork : 1;
+  const std::uint64_t polls = all_by_ring_ ? kPollsOfRings : beside;
   const std::uint64_t yields = all_by_ring_ ? kYieldsOfRings : 1;
   for (std::uint64_t i = 0; i < job_.wait_policy().spins; ++i) {
     if (condition()) return true;

@@ -147,9 +147,11 @@ std::span<const SettingInfo> setting_table() {
                   "to ranks"},
       SettingInfo{"RMA_SRQ_BASE", &Settings::receive_base, "16", 1, 65536, "receives", kRank,
                   "b in the same formula"},
-      SettingInfo{"RMA_SRQ_PEER", &Settings::peer_receives, "4", 3, 4096, "receives", kRank,
-                  "The number of message buffers set aside for each rank that connects. Those of the formula "
-                  "are lent to ranks that need more"},
+      SettingInfo{
+          "RMA_SRQ_PEER", &Settings::peer_receives, "4", 3, 4096, "receives", kRank,
+          "The number of message buffers set aside for each rank that connects. Those of the formula "
+          "are lent to ranks that need more. Over a network that has no rings (RMA_POLLING_SET) there are at "
+          "least 64, if those of all ranks are no more than 4096 then"},
       SettingInfo{"RMA_MESSAGE", &Settings::message_bytes, "2K", 512, 65536, "bytes", kJob,
                   "The size of a message buffer. The value must be the same on all ranks"},
       SettingInfo{"RMA_POLLING_SET", &Settings::polling_set, "8", 0, 4096, "ranks", kRank,
