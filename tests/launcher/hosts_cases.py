@@ -303,6 +303,19 @@ def full_disk():
         place.rmdir()
 
 
+def full_disk_there():
+    """There is no room for the files of the engine's daemon on another host: no file can be made, or no data written."""
+    with network("a", "b") as hosts:
+        for setup, text in ((["mount -t tmpfs -o nr_inodes=1 none /tmp"], "No space left on device"),
+                            (["mount -t tmpfs -o size=64k none /tmp", "head -c 64k /dev/zero > /tmp/all"], "I/O error")):
+            hosts.setup["b"] = setup
+            code, out, err = hosts.run("--hosts", "a,b", "hostname")
+            equal((code, out), (1, ""), err)
+            contains(err, "host b: there is no room for temporary files")
+            contains(err, text)
+            hosts.none_left()
+
+
 def sixteen_hosts():
     names = [f"h{number}" for number in range(1, 17)]
     with network(*names) as hosts:

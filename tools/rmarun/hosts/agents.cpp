@@ -58,8 +58,9 @@ std::string agents_text(const std::string& directory, const std::set<std::string
   for (const auto& [host, state] : states_of_hosts(directory)) {
     if (state == "0" || !hosts.contains(host)) continue;
     const std::string_view what =
-        state == kWaits           ? "the remote shell has not come back"
-        : state == kTriesAgain    ? "the remote shell fails each time"
+        state == kWaits                    ? "the remote shell has not come back"
+        : state == kTriesAgain             ? "the remote shell fails each time"
+        : state == std::to_string(kNoRoom) ? "there is no room for temporary files"
         : state == kShellNotFound ? "the engine's daemon is not there (apt install openmpi-bin, on all hosts)"
                                   : "the remote shell has failed";
     const auto words = words_of_agent(directory, host);

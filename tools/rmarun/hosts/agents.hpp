@@ -5,6 +5,9 @@
 
 namespace rmarun {
 
+/// The code of a remote shell's command on a host that has no room for temporary files.
+inline constexpr int kNoRoom = 122;
+
 /// Returns a text about those of `hosts` whose remote shell has failed, with its last lines, by the files in
 /// `directory` that the wrapper of the remote shell has written; empty if none has. A shell that has neither
 /// ended nor said anything is named only if there is no other: some engines keep the shells as long as the

@@ -17,6 +17,8 @@
 #include <system_error>
 #include <utility>
 
+#include "rmarun/hosts/agents.hpp"
+
 namespace rmarun {
 namespace {
 
@@ -78,6 +80,15 @@ std::string host_file(const Way& way, const std::vector<Placed>& placed) {
   return fmt::format("{}\n", fmt::join(hosts_by_rank(placed, way.by_node), "\n"));
 }
 
+/// Fails with kNoRoom if a host has no room for the files of the engine's daemon. The daemon ends without a
+/// word then, or its ranks find nothing. Any shell passes this on to one that understands it.
+std::string room_test() {
+  return fmt::format(
+      "sh -c 'f=${{TMPDIR:-/tmp}}/rmarun-room-$$; set -C; printf %65536d 1 > \"$f\"; "
+      "code=$?; rm -f \"$f\"; exit $code' || exit {};",
+      kNoRoom);
+}
+
 /// Returns the script that the engine calls as its remote shell: [OPTIONS] HOST COMMAND.
 std::string agent_script(const Way& way, const std::vector<Placed>& placed, const std::string& directory) {
   // Without a terminal ssh could ask for nothing anyway; asked in vain, it would wait.
@@ -97,6 +108,8 @@ std::string agent_script(const Way& way, const std::vector<Placed>& placed, cons
       "#!/bin/sh\n"
       "while case $1 in -*) true ;; *) false ;; esac; do shift; done\n"
       "host=$1\n"
+      "shift\n"
+      "set -- \"$host\" {room}\" $*\"\n"
       "case $host in\n{cases}  *) ;;\nesac\n"
       "cd {directory} || exit\n"
       "began=$(date +%s)\n"
@@ -112,7 +125,8 @@ std::string agent_script(const Way& way, const std::vector<Placed>& placed, cons
       "done\n"
       "echo $code > \"status.$host\"\n"
       "exit $code\n",
-      fmt::arg("cases", cases), fmt::arg("directory", shell_quoted(directory)), fmt::arg("shell", shell),
+      fmt::arg("room", shell_quoted(room_test())), fmt::arg("cases", cases),
+      fmt::arg("directory", shell_quoted(directory)), fmt::arg("shell", shell),
       fmt::arg("retry", std::lround(std::min(way.start_seconds, kRetrySeconds))),
       fmt::arg("transient",
                fmt::format("{}{}{}", kTransient, pods ? "|" : "", pods ? kUnknownName : std::string_view())));
