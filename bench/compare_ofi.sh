@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Compares librma over libfabric with libfabric itself, between two processes of this machine and by the same provider, and
-# librma's MPI with Open MPI and MPICH by TCP between two network namespaces (compare_tcp.py). Each round runs all in turn,
-# because only ratios between figures of one moment are meaningful. docs/networks.md says what the rows mean.
+# librma's MPI with Open MPI and MPICH by TCP between two network namespaces (compare_tcp.py), and the time to start jobs on
+# hosts of this kind (compare_start.py). Each round runs all in turn, because only ratios between figures of one moment
+# are meaningful. docs/networks.md says what the rows mean.
 #
 # usage: bench/compare_ofi.sh [--quick] [--json FILE] [--rounds N] [--provider NAME] [--build DIR]
 #   --quick          one short round: shows that it works, measures nothing
@@ -32,7 +33,7 @@ while [ $# -gt 0 ]; do
 done
 [[ $rounds =~ ^[1-9][0-9]*$ ]] || fail "--rounds wants a number of 1 or more, not '$rounds'"
 
-[ "$build" != build ] || scripts/build.sh release network-bench mpi-network-bench rmarun
+[ "$build" != build ] || scripts/build.sh release network-bench mpi-network-bench rmarun example-hello_put
 if [ ! -x "$build/bin/raw-fabric" ] && ! scripts/build.sh release raw-fabric; then
   echo 'compare_ofi: skipped: librma was built without libfabric'
   exit 77
@@ -59,3 +60,7 @@ echo
 hosts=(--iterations 1000 --megabytes 128)
 [ $quick = 0 ] || hosts=(--iterations 20 --megabytes 8)
 python3 bench/compare_tcp.py --build "$build" --rounds "$rounds" "${hosts[@]}" --json "$results/tcp.json" || [ $? = 77 ]
+echo
+small=()
+[ $quick = 0 ] || small=(--quick)
+python3 bench/compare_start.py --build "$build" --rounds "$rounds" "${small[@]}" --json "$results/start.json" || [ $? = 77 ]

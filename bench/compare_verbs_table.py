@@ -91,10 +91,15 @@ def goal_of(row):
     return BANDWIDTH_GOAL if " bandwidth " in row else None
 
 
+def is_time(entry):
+    """Returns whether less is better."""
+    return entry["unit"] in ("us", "s")
+
+
 def meets(entry):
     if entry["goal"] is None or entry["ratio_to_best"] is None:
         return True
-    if entry["unit"] == "us":
+    if is_time(entry):
         return entry["ratio_to_best"] <= entry["goal"]
     return entry["ratio_to_best"] >= entry["goal"]
 
@@ -154,7 +159,7 @@ def comparison_text(table, raw, ours):
                 spread(ours[f"1 rail: {call} bandwidth 1 MiB"][1]),
             )
         goal = entry["goal"]
-        sign = "<=" if entry["unit"] == "us" else ">="
+        sign = "<=" if is_time(entry) else ">="
         ratio = entry["ratio_to_best"]
         lines.append(
             [row, entry["unit"], f"{entry['ours']:.4g}", spreads[0], f"{other:.4g}", spreads[1],

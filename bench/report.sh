@@ -6,8 +6,8 @@
 #   --read       measure nothing: only write the page, on the finished runs in build/
 #   --rounds N   how often everything is measured (default: that of each script)
 #   --quick      one short round of everything: shows that it works, measures little
-#   --only LIST  measure only these, separated by commas: compare, verbs, host-assisted, eager-ring, pipeline,
-#                scalability, allgather, apps. The page has the others' finished runs
+#   --only LIST  measure only these, separated by commas: compare, verbs, tcp, host-assisted, eager-ring,
+#                pipeline, scalability, allgather, apps. The page has the others' finished runs
 #   --out DIR    where the page goes (default build/report)
 # A measurement that is not possible here, such as emulated hosts, is "not measured" on the page. If one fails, the page
 # is written without it, and the exit code is 1. All of them together take several hours; docs/benchmarks.md explains
@@ -16,7 +16,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 read=0 quick=0 rounds='' out=build/report
-parts=compare,verbs,host-assisted,eager-ring,pipeline,scalability,allgather,apps only=$parts
+parts=compare,verbs,tcp,host-assisted,eager-ring,pipeline,scalability,allgather,apps only=$parts
 usage() { sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' bench/report.sh; }
 fail() {
   echo "report: $*" >&2
@@ -46,6 +46,7 @@ command_of() {
   case $1 in
     compare) command=(bench/compare.sh "${options[@]}") ;;
     verbs) command=(bench/compare_verbs.sh "${options[@]}") ;;
+    tcp) command=(bench/compare_ofi.sh "${options[@]}") ;;
     apps) command=(bench/apps.sh "${options[@]}") ;;
     *) command=(bench/figures.sh --paper "$1" "${options[@]}") ;;
   esac

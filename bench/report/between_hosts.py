@@ -16,14 +16,14 @@ def read(folder):
     return compare_verbs_table.compare(raw, ours), ours, memory
 
 
-def ratio_picture(entries):
-    """Returns a chart of librma's figures divided by the device's, of the rows that have a goal; None without any."""
+def ratio_picture(entries, title="librma divided by the bare device", other_name="the device"):
+    """Returns a chart of librma's figures divided by the others', of the rows that have a goal; None without any."""
     kinds = {"latency (less is better)": [], "bandwidth (more is better)": []}
     for entry in entries:
         if entry["goal"] is None or entry["ratio_to_best"] is None:
             continue
         (name, other), = entry["peers"].items()
-        kind = list(kinds)[0 if entry["unit"] == "us" else 1]
+        kind = list(kinds)[0 if compare_verbs_table.is_time(entry) else 1]
         kinds[kind].append(chart.Point(entry["row"], entry["ratio_to_best"], text=(
             f"{entry['row']}: librma {entry['ours']:.4g} {entry['unit']}, "
             f"{'perftest' if name == 'raw' else name} {other:.4g}; goal {entry['goal']:g}")))
@@ -31,8 +31,7 @@ def ratio_picture(entries):
     names = [point.x for each in series for point in each.points]
     if not names:
         return None
-    return chart.rows("librma divided by the bare device", names, series, "librma divided by the device",
-                      log=False, reference=(1.0, "the device"))
+    return chart.rows(title, names, series, f"librma divided by {other_name}", log=False, reference=(1.0, other_name))
 
 
 def reuse_picture(ours):

@@ -78,8 +78,8 @@ def of_verbs(area, table):
             continue
         ratio, met = entry["ratio_to_best"], compare_verbs_table.meets(entry)
         outcome = ABSENT if ratio is None else MET if met else MISSED
-        why = {ABSENT: "perftest has no figure for this row.", MET: ""}.get(outcome, known_reason(entry["row"]))
-        found.append(Goal(area, entry["row"], ratio, entry["goal"], entry["unit"] != "us", outcome, why))
+        why = {ABSENT: "The other has no figure for this row.", MET: ""}.get(outcome, known_reason(entry["row"]))
+        found.append(Goal(area, entry["row"], ratio, entry["goal"], not compare_verbs_table.is_time(entry), outcome, why))
     return found
 
 

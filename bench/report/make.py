@@ -4,7 +4,7 @@ performance.svg, the picture that the README shows.
 
 usage: make.py [--build DIR] [--compare PATH...] [--out DIR]
 
-It reads what bench/compare.sh, bench/compare_verbs.sh, bench/figures.sh and
+It reads what bench/compare.sh, bench/compare_verbs.sh, bench/compare_ofi.sh, bench/figures.sh and
 bench/apps.sh left in the build folder. What was not measured is shown as "not measured".
 """
 
@@ -21,6 +21,7 @@ import compare_picture  # noqa: E402
 import comparison  # noqa: E402
 import goals  # noqa: E402
 import machine  # noqa: E402
+import over_tcp  # noqa: E402
 import page  # noqa: E402
 import paper_figures  # noqa: E402
 import papers  # noqa: E402
@@ -66,6 +67,18 @@ def verbs(options):
             [("verbs", title, goals.of_verbs("Between hosts", entries), page.NOT_MEASURED)])
 
 
+def tcp(options):
+    folder = options.build / "compare-ofi"
+    entries = over_tcp.read(folder)
+    when = page.when_text(comparison.measured_when(folder) if entries else None, "bench/compare_ofi.sh")
+    lead = ("<p>librma beside libfabric itself, between two processes of one machine; its MPI beside others, between two "
+            f"hosts by TCP, which are network namespaces; and the time to start jobs there. {when}</p>")
+    title = "Over TCP: librma, libfabric and other MPIs"
+    return (page.section("tcp", title, lead, page.verbs_part(entries, [("Times", between_hosts.ratio_picture(
+                entries, "librma divided by the other", "the other"))])),
+            [("tcp", title, goals.of_verbs("Over TCP", entries), page.NOT_MEASURED)])
+
+
 def all_papers(options):
     parts, areas = [], []
     for paper in papers.PAPERS:
@@ -86,20 +99,22 @@ def all_papers(options):
 def report(options):
     compared, compared_areas = comparisons(options)
     between, between_areas = verbs(options)
+    over, over_areas = tcp(options)
     figures, figure_areas = all_papers(options)
     machines = [*(machine_of("Comparisons on one host", path) for path in options.compare),
-                machine_of("Between hosts", options.build / "compare-verbs")]
+                machine_of("Between hosts", options.build / "compare-verbs"),
+                machine_of("Over TCP", options.build / "compare-ofi")]
     machines += [machine_of(paper.title, paper_figures.folder_of(options.build, paper)) for paper in papers.PAPERS]
     # One table of this machine serves all results without a record.
     recorded = [each for each in machines if each[2]]
     if len(recorded) < len(machines):
         absent = ", ".join(what for what, _, is_recorded in machines if not is_recorded)
         recorded.append((absent, machine.describe(), False))
-    links = [("glance", "At a glance"), ("comparisons", "Comparisons"), ("verbs", "Between hosts"),
+    links = [("glance", "At a glance"), ("comparisons", "Comparisons"), ("verbs", "Between hosts"), ("tcp", "Over TCP"),
              ("papers", "Papers"), ("machine", "Machine")]
     lead = "What librma's benchmarks say: its goals first, then every comparison, then the figures of the papers."
     return page.document("librma: measurements", lead, [
-        page.glance([*compared_areas, *between_areas, *figure_areas]), compared, between, figures,
+        page.glance([*compared_areas, *between_areas, *over_areas, *figure_areas]), compared, between, over, figures,
         page.machines_part(recorded)], links)
 
 

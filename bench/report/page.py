@@ -5,6 +5,7 @@ import time
 
 import chart
 import compare_table
+import compare_verbs_table
 import figure_tools
 import goals
 
@@ -133,7 +134,7 @@ def verbs_part(entries, drawn):
     for entry in entries:
         (name, other), = entry["peers"].items()
         ratio = entry["ratio_to_best"]
-        sign = "at most" if entry["unit"] == "us" else "at least"
+        sign = "at most" if compare_verbs_table.is_time(entry) else "at least"
         lines.append((entry["row"], entry["unit"], ("num", f"{entry['ours']:.4g}"), ("num", f"{other:.4g}"),
                       "perftest" if name == "raw" else name, ("num", "-" if ratio is None else f"{ratio:.2f}"),
                       ("num", "-" if entry["goal"] is None else f"{sign} {entry['goal']:g}")))

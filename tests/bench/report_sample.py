@@ -118,9 +118,22 @@ def scalability(folder):
                         folder)
 
 
+def tcp(folder):
+    folder.mkdir(parents=True)
+    for kind, times in (("fabric", (7000, 10000)), ("rma", (8400, 9000))):
+        rows = [{"row": row, "median": time} for row, time in zip(("write 8 B, target polls", "read 8 B, target polls"), times)]
+        (folder / f"{kind}.1.json").write_text(json.dumps({"rows": rows}))
+    (folder / "tcp.json").write_text(json.dumps({"rows": [
+        {"row": "message 8 B, half a round trip", "us": {"librma": 5.2, "Open MPI": 4.0, "MPICH": 4.1}}]}))
+    (folder / "start.json").write_text(json.dumps({"rows": [
+        {"row": "8 ranks on 2 hosts", "s": {"engine": 0.2, "rmarun": 0.3, "librma": 0.9}},
+        {"row": "64 ranks on 8 hosts", "s": {"engine": 0.6, "rmarun": 0.8, "librma": 5.0}}]}))
+
+
 def make(build):
     compare(build / "compare")
     verbs(build / "compare-verbs")
+    tcp(build / "compare-ofi")
     host_assisted(build / "figures" / "host-assisted")
     eager_ring(build / "figures" / "eager-ring")
     allgather(build / "figures" / "allgather")

@@ -20,6 +20,7 @@ import figure_chart
 import figure_tools
 import goals
 import make
+import over_tcp
 import paper_figures
 import papers
 
@@ -120,6 +121,12 @@ class Report(unittest.TestCase):
         self.assertEqual(found["shmem p static, to 10 ns"].outcome, goals.MET)
         verbs = goals.of_verbs("", between_hosts.read(self.build / "compare-verbs")[0])
         self.assertEqual([goal.outcome for goal in verbs], [goals.MET])
+
+    def test_goals_over_tcp(self):
+        found = {goal.row: goal.outcome for goal in goals.of_verbs("", over_tcp.read(self.build / "compare-ofi"))}
+        self.assertEqual(found, {"write 8 B, target polls": goals.MET, "two hosts: message 8 B, half a round trip": goals.MISSED,
+                                 "8 ranks on 2 hosts: rmarun beside mpirun": goals.MET,
+                                 "64 ranks on 8 hosts: a program of librma": goals.MISSED})
 
     def test_goals_of_papers(self):
         first, second = papers.PAPERS[:2]
