@@ -33,7 +33,7 @@ while [ $# -gt 0 ]; do
 done
 [[ $rounds =~ ^[1-9][0-9]*$ ]] || fail "--rounds wants a number of 1 or more, not '$rounds'"
 
-[ "$build" != build ] || scripts/build.sh release network-bench mpi-network-bench rmarun example-hello_put
+[ "$build" != build ] || scripts/build.sh release network-bench mpi-network-bench figures-bench rmarun example-hello_put
 if [ ! -x "$build/bin/raw-fabric" ] && ! scripts/build.sh release raw-fabric; then
   echo 'compare_ofi: skipped: librma was built without libfabric'
   exit 77
@@ -43,8 +43,9 @@ if [ -z "$provider" ]; then
   ! fi_info -p tcp -t FI_EP_RDM 2> /dev/null | grep -x 'provider: tcp' > /dev/null || provider=tcp
 fi
 size=(--iterations 2000 --megabytes 256)
+strided=(--segments 64,1k,16k)
 if [ $quick = 1 ]; then
-  rounds=1 size=(--iterations 20 --megabytes 8)
+  rounds=1 size=(--iterations 20 --megabytes 8) strided=(--segments 16k --repetitions 1)
 fi
 results=$build/compare-ofi
 rm -rf "$results"
@@ -54,6 +55,11 @@ for ((round = 1; round <= rounds; round++)); do
   "$build/bin/raw-fabric" --provider "$provider" "${size[@]}" --json "$results/fabric.$round.json" > /dev/null
   "$build/bin/rmarun" -n 2 --timeout 600 --env RMA_SHM=off --env RMA_NETWORK=ofi --env "RMA_OFI_PROVIDER=$provider" \
     "$build/bin/network-bench" --mode complete "${size[@]}" --json "$results/rma.$round.json" > /dev/null
+  for protocol in host_assisted pipelined packed; do
+    "$build/bin/rmarun" -n 2 --timeout 600 --env RMA_SHM=off --env RMA_NETWORK=ofi --env "RMA_OFI_PROVIDER=$provider" \
+      --env "RMA_NONCONTIGUOUS=$protocol" "$build/bin/figures-bench" --mode strided --total 256k "${strided[@]}" \
+      --json "$results/strided.$protocol.$round.json" > /dev/null
+  done
 done
 python3 bench/compare_ofi_table.py "$results" ${json:+--json "$json"}
 echo

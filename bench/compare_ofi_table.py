@@ -9,6 +9,8 @@ import pathlib
 import re
 import statistics
 
+PROTOCOLS = ("host_assisted", "pipelined", "packed")  # values of RMA_NONCONTIGUOUS
+
 # libfabric's target that librma's is compared with. While the program does not poll, a thread of librma sleeps until
 # there is something to do, as libfabric's target does that sleeps.
 RAW_TARGET = {"polls": "polls", "waits": "sleeps", "computes": "sleeps", "sleeps": "sleeps"}
@@ -34,6 +36,15 @@ def table(raw: dict, rma: dict) -> list:
     return rows
 
 
+def strided(results: pathlib.Path) -> dict:
+    """Returns by row of noncontiguous transfers the bandwidth in MiB/s by each protocol."""
+    rows: dict = {}
+    for protocol in PROTOCOLS:
+        for row, rate in medians(results, f"strided.{protocol}").items():
+            rows.setdefault(row.removesuffix(": idle"), {})[protocol] = rate
+    return {row: rates for row, rates in rows.items() if len(rates) == len(PROTOCOLS)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=pathlib.Path)
@@ -44,8 +55,13 @@ def main() -> None:
     print(f"{'transfer':<34}{'libfabric us':>14}{'librma us':>12}{'ratio':>8}")
     for row in rows:
         print(f"{row['row']:<34}{row['libfabric_us']:>14.2f}{row['rma_us']:>12.2f}{row['ratio']:>8.2f}")
+    noncontiguous = strided(options.results)
+    if noncontiguous:
+        print(f"\n{'noncontiguous, 256 KiB':<34}" + "".join(f"{name + ' MiB/s':>22}" for name in PROTOCOLS))
+    for row, rates in noncontiguous.items():
+        print(f"{row:<34}" + "".join(f"{rates[name]:>22.0f}" for name in PROTOCOLS))
     if options.json:
-        options.json.write_text(json.dumps({"rows": rows}, indent=2) + "\n")
+        options.json.write_text(json.dumps({"rows": rows, "noncontiguous": noncontiguous}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,11 @@ def of_fabric(folder):
             for row in rows]
 
 
+def of_strided(folder):
+    return [entry_of(f"{row}, host-assisted", "MiB/s", rates["host_assisted"], protocol, rates[protocol], None)
+            for row, rates in compare_ofi_table.strided(folder).items() for protocol in ("pipelined", "packed")]
+
+
 def of_hosts(folder):
     """Returns the entries of MPI between two hosts, for each other library."""
     return [entry_of(f"two hosts: {row['row']}", "us", row["us"]["librma"], name, theirs,
@@ -48,4 +53,4 @@ def of_start(folder):
 
 
 def read(folder):
-    return [*of_fabric(folder), *of_hosts(folder), *of_start(folder)]
+    return [*of_fabric(folder), *of_strided(folder), *of_hosts(folder), *of_start(folder)]

@@ -31,6 +31,15 @@ class Table(unittest.TestCase):
                                 {"row": "write 8 B, target computes", "libfabric_us": 0.001, "rma_us": 0.002,
                                  "ratio": 2.0}])
 
+    def test_noncontiguous_rows_have_all_protocols(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for number, protocol in enumerate(compare_ofi_table.PROTOCOLS, 1):
+                results(folder, f"strided.{protocol}", [{"put strided 1 KiB: idle": 100 * number}])
+            results(folder, "strided.packed", [{"put strided 1 KiB: idle": 5, "get strided 1 KiB: idle": 6}])
+            rows = compare_ofi_table.strided(folder)
+        self.assertEqual(rows, {"put strided 1 KiB": {"host_assisted": 100, "pipelined": 200, "packed": 5}})
+
     def test_a_row_that_libfabric_does_not_have_is_an_error(self):
         with self.assertRaises(KeyError):
             compare_ofi_table.table({}, {"read 8 B, target waits": 1})
