@@ -31,9 +31,9 @@ if not ENGINE:
 
 
 @contextlib.contextmanager
-def network(*names):
+def network(*names, **options):
     """The hosts, whose processes are all gone at the end."""
-    with tempfile.TemporaryDirectory() as directory, Network(directory, *names) as hosts:
+    with tempfile.TemporaryDirectory() as directory, Network(directory, *names, **options) as hosts:
         yield hosts
         hosts.none_left()
 
@@ -59,13 +59,24 @@ def placement():
         equal(out, "a\n")
 
 
-def puts_over_tcp():
+def puts(hosts, *places):
     """A program of librma whose ranks reach each other by libfabric alone."""
     program = os.path.join(os.path.dirname(os.path.abspath(RMARUN)), "example-hello_put")
+    out = succeeds(hosts, *places, "--env", "RMA_SHM=off", "--env", "RMA_NETWORK=ofi", program)
+    equal(sorted(out.splitlines()),
+          [f"rank {rank} of 4: rank {(rank + 3) % 4} put {100 + (rank + 3) % 4} here" for rank in range(4)])
+
+
+def puts_over_tcp():
     with network("a", "b") as hosts:
-        out = succeeds(hosts, "--hosts", "a:2,b:2", "--env", "RMA_SHM=off", "--env", "RMA_NETWORK=ofi", program)
-        equal(sorted(out.splitlines()),
-              [f"rank {rank} of 4: rank {(rank + 3) % 4} put {100 + (rank + 3) % 4} here" for rank in range(4)])
+        puts(hosts, "--hosts", "a:2,b:2")
+
+
+def ipv6_over_tcp():
+    """Hosts without an address of IPv4, which are named once for each slot."""
+    with network("a", "b", ipv6=True) as hosts:
+        equal(sorted(succeeds(hosts, "--host", "a,a,b,b", "--label", "hostname").splitlines()), ["[0] a", "[1] a", "[2] b", "[3] b"])
+        puts(hosts, "--host", "a,a,b,b")
 
 
 def host_files():

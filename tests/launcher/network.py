@@ -29,9 +29,11 @@ sys.exit(int(answer or 255))
 
 class Network:
     """Hosts in a directory of the test's, from which the agent `agent` reaches them. With the host `head`, on which rmarun
-    runs."""
+    runs. Their addresses are of IPv4, or of IPv6 alone."""
 
-    def __init__(self, directory, *names):
+    def __init__(self, directory, *names, ipv6=False):
+        addresses = "fd99::1:{}/64" if ipv6 else "10.99.1.{}/16"
+        at_once = ["nodad"] if ipv6 else []  # usable without a test whether another host has the address
         self.directory = pathlib.Path(directory)
         self.prefix = f"rma-{os.getpid()}-"
         self.names = ("head", *names)
@@ -48,7 +50,8 @@ class Network:
             print("skipped: network namespaces are not permitted here:", getattr(error, "stderr", error), flush=True)
             sys.exit(SKIPPED)
         self._ip("-n", self.prefix + "head", "link", "add", "name", "lan0", "type", "bridge")
-        self._ip("-n", self.prefix + "head", "addr", "add", "10.99.0.1/16", "dev", "lan0")
+        self._ip("-n", self.prefix + "head", "addr", "add", "fd99::1/64" if ipv6 else "10.99.0.1/16", "dev", "lan0",
+                 *at_once)
         for link in ("lan0", "lo"):
             self._ip("-n", self.prefix + "head", "link", "set", link, "up")
         for number, name in enumerate(names):
@@ -57,7 +60,7 @@ class Network:
             self._ip("link", "add", "name", f"v{number}", "netns", self.prefix + "head", "type", "veth", "peer", "name", "eth0",
                      "netns", host)
             self._ip("-n", self.prefix + "head", "link", "set", f"v{number}", "master", "lan0", "up")
-            self._ip("-n", host, "addr", "add", f"10.99.1.{number + 1}/16", "dev", "eth0")
+            self._ip("-n", host, "addr", "add", addresses.format(number + 1), "dev", "eth0", *at_once)
             for link in ("eth0", "lo"):
                 self._ip("-n", host, "link", "set", link, "up")
         (self.directory / "agent").write_text(CLIENT)
