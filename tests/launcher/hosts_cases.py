@@ -256,6 +256,24 @@ def failures():
             hosts.none_left()
 
 
+def crash_over_tcp():
+    """A rank ends in the middle of communication, of ranks that share memory and of ranks that do not. The job's text and
+    code are those of its end, and not of the ranks that then find it lost."""
+    program = os.path.join(os.path.dirname(os.path.abspath(RMARUN)), "launcher-victim")
+    where = ("--hosts", "a:2,b:2", "--env", "RMA_NETWORK=ofi")
+    with network("a", "b") as hosts:
+        code, _, err = hosts.run(*where, program, "leave", "3", "700000")
+        equal(code, 3, err)
+        assert re.search(r"rank 3 \(pid \d+ on b\) exited with code 3; ending the job\n", err), err
+        hosts.none_left()
+        job = hosts.start(*where, program)
+        until(lambda: len(hosts.processes("b", "launcher-victim")) == 2, "the ranks of b run")
+        os.kill(max(hosts.processes("b", "launcher-victim")), signal.SIGSEGV)
+        _, err = job.communicate(timeout=HANG_GUARD)
+        equal(job.returncode, 128 + signal.SIGSEGV, err)
+        assert re.search(r"rank \d \(pid \d+ on b\) was killed by signal 11", err), err
+
+
 def missing_on_one_host():
     """A program, or rmarun itself, that is not on one of the hosts."""
     with network("a", "b") as hosts, tempfile.TemporaryDirectory() as place:
