@@ -29,7 +29,7 @@ class BouncePool {
   [[nodiscard]] std::byte* take();
   void give(std::byte* buffer);
   /// Gives a buffer back whose transfer has ended because the peer was lost. If the transfer may still take
-  /// place, nobody gets the buffer any more.
+  /// place, nobody gets the buffer any more; a spare one takes its place.
   void give_lost(std::byte* buffer);
   /// Returns the number of buffers that are in use or may be taken.
   [[nodiscard]] std::size_t usable();
@@ -49,7 +49,8 @@ class BouncePool {
   Registered registered_;
   std::mutex lock_;
   std::vector<std::byte*> free_;
-  std::size_t withheld_ = 0;  ///< the number of buffers that are out of use
+  std::size_t usable_ = 0;  ///< the number of buffers that are in use or free
+  std::size_t spares_ = 0;  ///< the number of those that take the place of lost ones; the last ones
 };
 
 }  // namespace librma
