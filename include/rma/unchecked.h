@@ -25,6 +25,14 @@ extern "C" {
  *  message is sent, and 0 if nothing was done: the caller then calls rma_send or rma_send_nb. */
 int rma_try_send(const void* src, size_t bytes, int rank, int tag, uint32_t context);
 
+/** The ways of short messages to the ranks of the job, by rank. A library that is built together with this
+ *  one may send by them in its own code (src/lines/send_port.hpp). Null outside rma_init ... rma_finalize, in
+ *  a forked child, if calls are traced, and if ranks are on several hosts. Loaded with acquire order. */
+typedef struct rma_send_port rma_send_port_t;
+extern rma_send_port_t* rma_send_ports;
+/** Wakes the threads of `rank` that sleep until a message comes. Called after such a send that finds some. */
+void rma_wake_receiver(int rank);
+
 /** Receives a message if it is the next one that `source` has sent, is there already, and fits the buffer.
  *  Returns 1 if the message is received, and 0 if nothing was done: the caller then calls another receive.
  *  `source` may be RMA_ANY_SOURCE, for which this returns 0. `info` is not null. */
@@ -40,7 +48,7 @@ typedef struct rma_posted_recv {
   rma_message_info_t info; /**< the message, from the end on */
   rma_status_t status;     /**< from the end on */
   int failed_rank;         /**< the rank that a failure is about */
-  int ended;               /**< see rma_posted_ended */
+  int ended;               /**< 0, or one of the next two from the end on; see rma_posted_ended */
   int reserved;
   uint64_t operation; /**< the library's name of the receive; 0 while `own` is all that it has of it */
   uint64_t own[9];    /**< the library's, until the end */
@@ -54,8 +62,10 @@ int rma_try_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t con
  *  does not exist. Returns RMA_ERR_NO_MEMORY. */
 rma_status_t rma_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
                            rma_posted_recv_t* posted);
-/** Returns whether the receive has ended: the buffer and the other members are valid then. Makes no progress.
- *  The thread that ends the receive stores the word last, with release order. */
+/** The values of rma_posted_recv_t::ended after the end. */
+enum { RMA_POSTED_WELL = 1, RMA_POSTED_FAILED = 2 };
+/** Returns whether the receive has ended, and how: the buffer and the other members are valid then. Makes no
+ *  progress. The thread that ends the receive stores the word last, with release order. */
 static __inline__ int rma_posted_ended(const rma_posted_recv_t* posted) {
   return __atomic_load_n(&posted->ended, __ATOMIC_ACQUIRE);
 }

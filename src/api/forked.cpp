@@ -18,7 +18,7 @@ constinit std::atomic<const Runtime*> parents_runtime = nullptr;
 void leave_runtime() {
   if (!in_job.load(std::memory_order_acquire)) return;
   forked.store(true, std::memory_order_relaxed);
-  untraced_messages.store(nullptr, std::memory_order_relaxed);
+  publish_short_ways(nullptr);
   parents_runtime.store(current_runtime.exchange(nullptr, std::memory_order_acq_rel),
                         std::memory_order_relaxed);
 }

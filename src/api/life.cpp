@@ -46,7 +46,7 @@ Status start(const rma_bootstrap_t* given) {
   if (!aliased) count(Counter::alias_refused);
   const std::size_t ranks = runtime->job->direct_table().size();
   rma_direct = {runtime->job->direct_table().data(), ranks, runtime->job->atomics_by_device() ? 0 : ranks};
-  if (runtime->trace == nullptr) untraced_messages.store(runtime->messages.get(), std::memory_order_release);
+  if (runtime->trace == nullptr) publish_short_ways(runtime->messages.get());
   current_runtime.store(runtime, std::memory_order_release);  // pairs with the load in call()
   forget.dismiss();
   return {};
@@ -89,7 +89,7 @@ Status stop(Runtime& runtime) {
   };
   if (Status met = unless_exhausted(meet); status.ok()) status = std::move(met);
   runtime.report();
-  untraced_messages.store(nullptr, std::memory_order_release);
+  publish_short_ways(nullptr);
   current_runtime.store(nullptr, std::memory_order_release);
   rma_direct = {nullptr, 0, 0};
   delete &runtime;

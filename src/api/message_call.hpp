@@ -106,12 +106,11 @@ inline Status receive_taken(Runtime& runtime, const MessageData& data, rma_messa
         RMA_TRY(check_buffer(dst, bytes, "dst"));
         const std::span<std::byte> buffer(static_cast<std::byte*>(dst), bytes);
         rma_message_info_t unused;
-        if (runtime.messages->receive_at_once(buffer, source, tag, context,
-                                              info != nullptr ? *info : unused)) {
+        const Messages::Wanted wanted = {.source = source, .tag = tag, .context = context};
+        if (runtime.messages->receive_now(buffer, wanted, info != nullptr ? *info : unused)) {
           if (blocking == Blocking::no) *request = kCompleteRequest;
           return {};
         }
-        const Messages::Wanted wanted = {.source = source, .tag = tag, .context = context};
         return runtime.messages->receive(MessageData::of(buffer), wanted, info, request);
       });
 }

@@ -30,8 +30,37 @@ namespace {
   return ended;
 }
 
+// The arguments are those of rma_try_post_recv, so that it jumps here with all of them in their places.
+[[gnu::noinline]] int post_after_look(void* dst, std::size_t bytes, int source, int tag,
+                                      std::uint32_t context, rma_posted_recv_t* posted) {
+  Messages& messages = *messages_at_once();
+  const Messages::Wanted wanted = {.source = source, .tag = tag, .context = context};
+  const std::span<std::byte> buffer(static_cast<std::byte*>(dst), bytes);
+  if (!messages.receive_now(buffer, wanted, posted->info))
+    return messages.post_after_look(buffer, wanted, *posted) ? 1 : 0;
+  posted->status = RMA_SUCCESS;
+  posted->ended = RMA_POSTED_WELL;
+  return 1;
+}
+
+// As above, for rma_try_recv.
+[[gnu::noinline]] int receive_longer(void* dst, std::size_t bytes, int source, int tag, std::uint32_t context,
+                                     rma_message_info_t* info) {
+  return messages_at_once()->receive_longer({static_cast<std::byte*>(dst), bytes},
+                                            {.source = source, .tag = tag, .context = context}, *info)
+             ? 1
+             : 0;
+}
+
+[[gnu::noinline]] int end_if_hopeless(Messages& messages, rma_posted_recv_t& posted) {
+  messages.end_if_hopeless(posted);
+  return 1;
+}
+
 }  // namespace
 }  // namespace librma
+
+rma_send_port_t* rma_send_ports = nullptr;
 
 using librma::Runtime;
 using librma::Status;
@@ -48,12 +77,27 @@ int rma_try_send(const void* src, size_t bytes, int rank, int tag, uint32_t cont
              : 0;
 }
 
+void rma_wake_receiver(int rank) {
+  librma::Messages* const messages = librma::messages_at_once();
+  if (messages != nullptr) messages->wake_receiver(rank);
+}
+
 int rma_try_recv(void* dst, size_t bytes, int source, int tag, uint32_t context, rma_message_info_t* info) {
   librma::Messages* const messages = librma::messages_at_once();
   if (messages == nullptr) [[unlikely]]
     return 0;
-  return messages->receive_at_once({static_cast<std::byte*>(dst), bytes}, source, tag, context, *info) ? 1
-                                                                                                       : 0;
+  switch (messages->receive_at_once({static_cast<std::byte*>(dst), bytes}, source, tag, context, *info)) {
+    case librma::Messages::Taken::no:
+      return 0;
+    case librma::Messages::Taken::longer:
+      return librma::receive_longer(dst, bytes, source, tag, context, info);
+    case librma::Messages::Taken::yes:
+      break;
+    case librma::Messages::Taken::wished:
+      rma_wake_receiver(source);
+      break;
+  }
+  return 1;
 }
 
 int rma_try_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
@@ -61,7 +105,15 @@ int rma_try_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t con
   librma::Messages* const messages = librma::messages_at_once();
   if (messages == nullptr) [[unlikely]]
     return 0;
-  return messages->post_at_once({static_cast<std::byte*>(dst), bytes}, source, tag, context, *posted) ? 1 : 0;
+  switch (messages->post_at_once({static_cast<std::byte*>(dst), bytes}, source, tag, context, *posted)) {
+    case librma::Messages::Posted::yes:
+      return 1;
+    case librma::Messages::Posted::hopeless:
+      return librma::end_if_hopeless(*messages, *posted);
+    case librma::Messages::Posted::otherwise:
+      break;
+  }
+  return librma::post_after_look(dst, bytes, source, tag, context, posted);
 }
 
 rma_status_t rma_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,

@@ -44,7 +44,7 @@ ReceiveOperation& Arrivals::operation_of(CallersReceive& receive, std::uint64_t 
     made = &operation;
     return true;
   }));
-  operations_.leave_callers();
+  operations_.leave_callers(1);
   if (made == nullptr) std::abort();  // not reached: the caller has made the name
   return *made;
 }

@@ -227,33 +227,41 @@ bool Arrivals::take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>
 }
 
 inline void Arrivals::end(CallersReceive& receive, int source, int tag, std::span<const std::byte> data) {
-  receive.posted->info = {.source = source, .tag = tag, .bytes = data.size()};
+  rma_posted_recv_t& posted = *receive.posted;
+  posted.info = {.source = source, .tag = tag, .bytes = data.size()};
   const std::size_t wanted = std::min(data.size(), receive.bytes);
   if (wanted <= RingLine::kBody) {
     copy_short(receive.address, data.data(), wanted);
   } else {
     std::memcpy(receive.address, data.data(), wanted);
   }
-  operations_.end(receive, receive.status_of(data.size()), source);
+  OperationEnds::tell(posted, receive.status_of(data.size()), source);
 }
 
 int Arrivals::take_in_at_once(Inbox::Ring& ring) {
   int taken = 0;
-  LineReceiver::Head head;
-  for (; taken < kAtOnce; ++taken) {
-    if (ring.receiver.peek_inlined(head) != LineReceiver::Found::message || head.type != MessageType::eager)
-      break;
-    const auto [number, tag] = head.envelope;
-    MessageContext* const context = contexts_.locked_at_once(number);
-    if (context == nullptr) [[unlikely]]
-      break;
-    // A receive keeps its context from being retired, so a context that was revived has none.
-    PostedReceive* const posted = context->matcher.match_callers(ring.sender, tag);
-    context->lock.unlock();
-    if (posted == nullptr) break;
-    end(*static_cast<CallersReceive*>(posted), ring.sender, tag, head.body);
-    ring.receiver.pop(head, UnexpectedWindow::cost(head.body.size()));
+  MessageContext* context = nullptr;  // of the last message; this thread holds its lock
+  {
+    LineReceiver::Batch batch(ring.receiver);
+    LineReceiver::Head head;
+    for (; taken < kAtOnce; ++taken) {
+      if (batch.peek(head) != LineReceiver::Found::message || head.type != MessageType::eager) break;
+      const auto [number, tag] = head.envelope;
+      if (context == nullptr || !context->is(number)) {
+        if (context != nullptr) context->lock.unlock();
+        context = contexts_.locked_at_once(number);
+        if (context == nullptr) [[unlikely]]
+          break;
+      }
+      // A receive keeps its context from being retired, so a context that was revived has none.
+      PostedReceive* const posted = context->matcher.match_callers(ring.sender, tag);
+      if (posted == nullptr) break;
+      end(*static_cast<CallersReceive*>(posted), ring.sender, tag, head.body);
+      batch.pop(head, UnexpectedWindow::cost(head.body.size()));
+    }
+    if (context != nullptr) context->lock.unlock();
   }
+  operations_.leave_callers(taken);
   return taken;
 }
 
@@ -274,6 +282,7 @@ bool Arrivals::take_in_eager(const Arrival& arrival, bool* matched) {
   *matched = true;
   if (posted->posted != nullptr) {
     end(*static_cast<CallersReceive*>(posted), arrival.source, tag, arrival.body);
+    operations_.leave_callers(1);
     return true;
   }
   auto& receive = *static_cast<ReceiveOperation*>(posted);

@@ -62,24 +62,26 @@ class Arrivals {
         give_up_(std::move(give_up)),
         kept_(static_cast<std::size_t>(ranks)) {}
 
+  /// The outcome of receive_at_once(). `longer`: the message is too long for a line, and stays there: see
+  /// receive_longer(). `wished`: the message is taken, and the sender is to be woken, because it waits for
+  /// room.
+  enum class Taken : std::uint8_t { no, longer, yes, wished };
   /// Receives the next message of the ring of `source`, a rank, if it is eager, the receive gets it, and it
-  /// fits the buffer. Returns false if not, and has done nothing then. It has all the steps of the usual case
-  /// in itself, as poll_ring() has those of all cases.
-  [[nodiscard, gnu::always_inline]] bool receive_at_once(MessageContext& context, int source, int tag,
-                                                         std::span<std::byte> buffer,
-                                                         rma_message_info_t& info) {
-    Inbox::Ring* const ring = inbox_.of(source);
+  /// fits the buffer. It has all the steps of the usual case in itself, as poll_ring() has those of all
+  /// cases.
+  [[nodiscard, gnu::always_inline]] Taken receive_at_once(MessageContext& context, int source, int tag,
+                                                          std::span<std::byte> buffer,
+                                                          rma_message_info_t& info) {
+    Inbox::Ring* const ring = inbox_.known(source);
     if (ring == nullptr || !ring->lock.try_lock()) [[unlikely]]
-      return false;
+      return Taken::no;
     const Taken taken = take_first(*ring, context, tag, buffer, info);
-    const bool wished = taken == Taken::yes && ring->receiver.wished_for_room();
     ring->lock.unlock();
-    if (taken == Taken::longer) [[unlikely]]
-      return receive_longer(context, source, tag, buffer, info);
-    if (wished) [[unlikely]]
-      outbox_.wake_otherwise(source);
-    return taken == Taken::yes;
+    return taken;
   }
+  /// Does receive_at_once() for a message that does not fit a line. Returns whether it is taken.
+  [[nodiscard]] bool receive_longer(MessageContext& context, int source, int tag, std::span<std::byte> buffer,
+                                    rma_message_info_t& info);
   /// Returns whether a ring from which a receive from `source` may get its message has one. The answer may be
   /// old.
   [[nodiscard]] bool waiting(int source) {
@@ -89,6 +91,11 @@ class Arrivals {
   [[nodiscard, gnu::always_inline]] bool waiting_from(int source) {
     const Inbox::Ring* const ring = inbox_.of(source);
     return ring != nullptr && ring->receiver.waiting();
+  }
+  /// Returns whether a first look tells that nothing has come from a rank.
+  [[nodiscard, gnu::always_inline]] bool nothing_from(int source) {
+    const Inbox::Ring* const ring = inbox_.known(source);
+    return ring != nullptr && !ring->receiver.waiting();
   }
   /// Looks at all rings of this host once. Returns whether there was a message.
   bool poll_rings();
@@ -153,10 +160,6 @@ class Arrivals {
   /// Takes the first message of a ring for `receive`, if it gets that and no other thread reads the ring.
   /// Returns whether it has taken it.
   [[nodiscard]] bool take_first_for(Inbox::Ring& ring, DirectReceive& receive);
-  /// Does receive_at_once() for a message that does not fit a line.
-  [[nodiscard, gnu::noinline]] bool receive_longer(MessageContext& context, int source, int tag,
-                                                   std::span<std::byte> buffer, rma_message_info_t& info);
-  enum class Taken : std::uint8_t { no, longer, yes };
   /// Does the work of receive_at_once() for a message that fits a line. The caller holds the ring's lock.
   [[nodiscard, gnu::always_inline]] static Taken take_first(Inbox::Ring& ring, MessageContext& context,
                                                             int tag, std::span<std::byte> buffer,
@@ -180,6 +183,8 @@ class Arrivals {
     copy_short(buffer.data(), head.body.data(), bytes);
     info = {.source = ring.sender, .tag = its_tag, .bytes = bytes};
     ring.receiver.pop(head, UnexpectedWindow::cost(bytes));
+    if (ring.receiver.may_be_wished_for(head) && ring.receiver.wished_for_room()) [[unlikely]]
+      return Taken::wished;
     return Taken::yes;
   }
   /// Gives the message at the head of a ring to `receive`, if it is the one that the receive gets by the
@@ -200,9 +205,10 @@ class Arrivals {
   /// callers' memory. Stops at the first other message. Returns how many it has taken in. The caller holds
   /// the ring's lock.
   [[nodiscard]] int take_in_at_once(Inbox::Ring& ring);
-  /// Ends a receive in the caller's memory, which a message with these data has matched.
-  [[gnu::always_inline]] void end(CallersReceive& receive, int source, int tag,
-                                  std::span<const std::byte> data);
+  /// Ends a receive in the caller's memory, which a message with these data has matched. The caller then
+  /// tells `operations_`, for all of them at once.
+  [[gnu::always_inline]] static void end(CallersReceive& receive, int source, int tag,
+                                         std::span<const std::byte> data);
   /// Makes the operation of this name one of the receive in the caller's memory, which has matched.
   [[nodiscard]] ReceiveOperation& operation_of(CallersReceive& receive, std::uint64_t name);
   [[nodiscard]] bool take_in_eager(const Arrival& arrival, bool* matched);

@@ -112,6 +112,7 @@ void Messages::lose(int rank) {
   int none = -1;
   first_lost_.compare_exchange_strong(none, rank, std::memory_order_relaxed);
   any_lost_.store(true, std::memory_order_release);
+  posts_otherwise_.store(true, std::memory_order_release);
   operations_.sends().each(
       [&](SendOperation& send) {
         return send.peer == rank && !send.sharing && std::exchange(send.open, false);

@@ -87,6 +87,7 @@ Status Messages::start(std::uint64_t spins) {
     another_by_ring_ = another_by_ring_ || (rank != job_.rank() && outbox_.by_ring(rank));
   }
   if (job_.settings().progress == ProgressSetting::caller) return {};
+  posts_otherwise_.store(true, std::memory_order_release);
   progress_thread_ = std::make_unique<ProgressThread>(pending_.engine(), spins);
   pending_.engine().stand_in(progress_thread_.get());
   return progress_thread_->start();

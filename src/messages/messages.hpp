@@ -68,22 +68,40 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// is done; if not, the caller calls send().
   [[nodiscard, gnu::always_inline]] bool send_at_once(std::span<const std::byte> data, int rank,
                                                       Envelope envelope) {
-    if (connection_wanted() || !outbox_.send_at_once(rank, envelope, data)) return false;
-    count(Counter::send_eager);
-    return true;
+    return !connection_wanted() && outbox_.send_at_once(rank, envelope, data);
   }
+  /// Wakes the threads of `rank` after a send by its port, or after Taken::wished.
+  void wake_receiver(int rank) { outbox_.wake_otherwise(rank); }
+  /// Returns the ways by which libraries over this one may send short messages themselves, or null if this
+  /// process may have to do something else before it sends.
+  [[nodiscard]] SendPort* send_ports() { return all_by_ring_ ? outbox_.ports() : nullptr; }
   /// Receives the next message of the ring of `source`, if that is a rank and the message is the one that the
-  /// receive gets, fits the buffer, and is there already. Returns whether it is done; if not, the caller
-  /// calls receive().
+  /// receive gets, fits the buffer, and is there already. If it is not done, the caller calls receive().
   ///
   /// The arguments come in registers. As members of a Wanted they would be read back from memory in other
   /// pieces than they were written, which stops the processor until the writes have left it.
-  [[nodiscard, gnu::always_inline]] bool receive_at_once(std::span<std::byte> buffer, int source, int tag,
-                                                         std::uint32_t context, rma_message_info_t& info) {
+  using Taken = Arrivals::Taken;
+  [[nodiscard, gnu::always_inline]] Taken receive_at_once(std::span<std::byte> buffer, int source, int tag,
+                                                          std::uint32_t context, rma_message_info_t& info) {
     if (connection_wanted() || source < 0) [[unlikely]]
-      return false;
+      return Taken::no;
     MessageContext* const found = contexts_.at_once(context);
-    return found != nullptr && arrivals_.receive_at_once(*found, source, tag, buffer, info);
+    return found != nullptr ? arrivals_.receive_at_once(*found, source, tag, buffer, info) : Taken::no;
+  }
+  /// Does the same with all that may follow from it. Returns whether the message is received.
+  [[nodiscard, gnu::always_inline]] bool receive_now(std::span<std::byte> buffer, const Wanted& wanted,
+                                                     rma_message_info_t& info) {
+    const Taken taken = receive_at_once(buffer, wanted.source, wanted.tag, wanted.context, info);
+    if (taken == Taken::longer) [[unlikely]]
+      return receive_longer(buffer, wanted, info);
+    if (taken == Taken::wished) [[unlikely]]
+      wake_receiver(wanted.source);
+    return taken != Taken::no;
+  }
+  /// Does the rest of it for Taken::longer. Returns whether the message is received.
+  [[nodiscard]] bool receive_longer(std::span<std::byte> buffer, const Wanted& wanted,
+                                    rma_message_info_t& info) {
+    return arrivals_.receive_longer(context(wanted.context), wanted.source, wanted.tag, buffer, info);
   }
 
   /// `synchronous`: the send ends only when a receive has matched. `request` is null for a blocking call.
@@ -94,31 +112,40 @@ class Messages final : public ProgressSource, public WaitProgress {
 
   /// Posts a receive of contiguous memory whose end is told in `posted` (rma/unchecked.h).
   [[nodiscard]] Status post(std::span<std::byte> buffer, const Wanted& wanted, rma_posted_recv_t& posted);
-  /// Does the same in the usual cases. Returns whether it is done; if not, the caller calls post().
-  [[nodiscard, gnu::always_inline]] bool post_at_once(std::span<std::byte> buffer, int source, int tag,
-                                                      std::uint32_t number, rma_posted_recv_t& posted) {
+  /// The outcome of post_at_once().
+  enum class Posted : std::uint8_t {
+    yes,
+    otherwise,  ///< nothing was done: the caller calls receive_now() and post_after_look()
+    hopeless    ///< it is posted, and the caller calls end_if_hopeless()
+  };
+  /// Does the same in the usual cases. It calls no function.
+  [[nodiscard, gnu::always_inline]] Posted post_at_once(std::span<std::byte> buffer, int source, int tag,
+                                                        std::uint32_t number, rma_posted_recv_t& posted) {
     // Pairs with the store in lose(): then everything that the rank sent before has been taken in.
-    if (connection_wanted() || any_lost_.load(std::memory_order_acquire) || progress_thread_ != nullptr)
-        [[unlikely]] {
-      return false;
-    }
+    if (connection_wanted() || posts_otherwise_.load(std::memory_order_acquire)) [[unlikely]]
+      return Posted::otherwise;
     MessageContext* const context = contexts_.at_once(number);
-    if (context == nullptr || source < 0 || tag < 0 || arrivals_.waiting_from(source)) [[unlikely]]
-      return post_after_look(buffer, source, tag, number, posted);
-    context->lock.lock();
-    CallersReceive& receive =
-        CallersReceive::make(posted, {{.source = source, .tag = tag}, context, buffer.data(), buffer.size()});
-    posted.ended = 0;
-    posted.operation = 0;
-    const bool is_posted = !context->matcher.has_messages() && context->matcher.post_at_once(receive);
+    if (context == nullptr || source < 0 || tag < 0 || !arrivals_.nothing_from(source) ||
+        !context->lock.try_lock()) [[unlikely]]
+      return Posted::otherwise;
+    const bool is_posted = !context->matcher.has_messages() &&
+                           context->matcher.post_at_once(
+                               CallersReceive::make(posted, source, tag, context, buffer), source, tag);
     context->lock.unlock();
     if (!is_posted) [[unlikely]]
-      return post_after_look(buffer, source, tag, number, posted);
+      return Posted::otherwise;
     operations_.begin_callers();
-    if (any_lost_.load(std::memory_order_acquire) || context->revoked()) [[unlikely]]
-      end_if_hopeless(*context, source, posted);
-    return true;
+    if (posts_otherwise_.load(std::memory_order_acquire) || context->revoked()) [[unlikely]]
+      return Posted::hopeless;
+    return Posted::yes;
   }
+  /// Does the rest of post_at_once() after receive_now(). Returns whether it is done; if not, the caller
+  /// calls post().
+  [[nodiscard]] bool post_after_look(std::span<std::byte> buffer, const Wanted& wanted,
+                                     rma_posted_recv_t& posted) noexcept;
+  /// Ends a receive that was just posted, if no message can come for it: its source is lost, or the context
+  /// is revoked.
+  void end_if_hopeless(rma_posted_recv_t& posted);
   /// Waits until such a receive has ended, and returns its outcome.
   [[nodiscard]] Status wait(const rma_posted_recv_t& posted);
   /// Makes progress once, and returns whether it has ended. If not, lets other threads run.
@@ -305,11 +332,6 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Ends a receive that was just posted by this name, if no message can come for it: its source is lost, or
   /// the context is revoked.
   void end_if_hopeless(MessageContext& context, int source, std::uint64_t name, const Issuer& issuer);
-  /// Does post_at_once() where a message may be there already, or where a table has to grow.
-  [[nodiscard, gnu::noinline]] bool post_after_look(std::span<std::byte> buffer, int source, int tag,
-                                                    std::uint32_t number, rma_posted_recv_t& posted) noexcept;
-  /// Does the same as end_if_hopeless() for a CallersReceive.
-  void end_if_hopeless(MessageContext& context, int source, rma_posted_recv_t& posted);
   /// Looks for a message that was kept. Returns whether there is one.
   [[nodiscard, gnu::noinline]] static bool look_for_kept(MessageContext& context, int source, int tag,
                                                          rma_message_info_t& info);
@@ -359,6 +381,7 @@ class Messages final : public ProgressSource, public WaitProgress {
   bool all_by_ring_ = false;      ///< all ranks are reached by rings
   bool another_by_ring_ = false;  ///< a rank other than this one is reached by rings
   std::atomic<bool> any_lost_ = false;
+  std::atomic<bool> posts_otherwise_ = false;  ///< a rank is lost, or there is a progress thread
   std::atomic<int> first_lost_ = -1;
   std::atomic<bool> schedules_ = false;   ///< see schedules_go_on()
   std::atomic<std::uint64_t> looks_ = 0;  ///< counted by progress_once()

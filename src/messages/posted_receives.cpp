@@ -17,29 +17,25 @@
 namespace librma {
 
 Status Messages::post(std::span<std::byte> buffer, const Wanted& wanted, rma_posted_recv_t& posted) {
-  posted.ended = 0;
-  CallersReceive::make(posted, {});  // none: without a context
+  CallersReceive::make(posted, wanted.source, wanted.tag, nullptr, buffer);  // none
   connect_wanted();
   return start_receive(MessageData::of(buffer), wanted, &posted.info, {.posted = &posted});
 }
 
-bool Messages::post_after_look(std::span<std::byte> buffer, int source, int tag, std::uint32_t number,
+bool Messages::post_after_look(std::span<std::byte> buffer, const Wanted& wanted,
                                rma_posted_recv_t& posted) noexcept try {
+  const auto [source, tag, number] = wanted;
+  // Pairs with the store in lose(): then everything that the rank sent before has been taken in.
+  if (connection_wanted() || any_lost_.load(std::memory_order_acquire) || progress_thread_ != nullptr)
+    return false;
   MessageContext& context = contexts_.of(number);
-  if (source >= 0 && arrivals_.receive_at_once(context, source, tag, buffer, posted.info)) {
-    Issuer{.posted = &posted}.tell_complete();
-    return true;
-  }
   // Other messages that wait in the rings find this receive, and those before it, when they are taken in.
   KeptMessage* kept = nullptr;
   {
     const std::lock_guard guard(context.lock);
     kept = static_cast<KeptMessage*>(context.matcher.find(source, tag));
     if (kept == nullptr) {
-      posted.ended = 0;
-      posted.operation = 0;
-      context.matcher.post(CallersReceive::make(
-          posted, {{.source = source, .tag = tag}, &context, buffer.data(), buffer.size()}));
+      context.matcher.post(CallersReceive::make(posted, source, tag, &context, buffer));
     } else if (kept->announcement == nullptr && kept->bytes <= buffer.size()) {
       context.matcher.take(*kept);
     } else {
@@ -52,7 +48,7 @@ bool Messages::post_after_look(std::span<std::byte> buffer, int source, int tag,
     return true;
   }
   operations_.begin_callers();
-  end_if_hopeless(context, source, posted);
+  if (any_lost_.load(std::memory_order_acquire) || context.revoked()) end_if_hopeless(posted);
   return true;
 } catch (const std::bad_alloc&) {
   return false;  // nothing has changed
@@ -67,7 +63,11 @@ CallersReceive* Messages::withdraw(rma_posted_recv_t& posted) {
   return &receive;
 }
 
-void Messages::end_if_hopeless(MessageContext& context, int source, rma_posted_recv_t& posted) {
+void Messages::end_if_hopeless(rma_posted_recv_t& posted) {
+  // It may have ended meanwhile, but its memory stays until the call that posts it returns.
+  const CallersReceive& receive = CallersReceive::of(posted);
+  MessageContext& context = *receive.context;
+  const int source = receive.source;
   const bool lost = awaits_lost(source);
   if (!lost && !context.revoked()) return;
   CallersReceive* const withdrawn = withdraw(posted);
@@ -154,7 +154,7 @@ bool Messages::replace_callers(rma_posted_recv_t& posted, rma_request_t opened) 
     if (replaced) Matcher::replace(own, operation);
   }
   if (replaced) {
-    operations_.leave_callers();
+    operations_.leave_callers(1);
   } else {
     operations_.receives().end(name);
   }

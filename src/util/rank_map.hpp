@@ -25,7 +25,9 @@ class RankView {
 
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] int operator[](int member) const {
-    return table_ != nullptr ? table_[member] : first_ + member * stride_;
+    if (table_ != nullptr) [[unlikely]]  // most groups have none (RankMap)
+      return table_[member];
+    return first_ + member * stride_;
   }
   /// Returns the rank of member 0. There is one.
   [[nodiscard]] int front() const { return first_; }

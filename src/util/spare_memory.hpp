@@ -114,11 +114,7 @@ class SpareMemory {
     list = spare->next;
     return spare;
   }
-  static void push(Spare*& list, void* memory) {
-    auto* const spare = new (memory) Spare;
-    spare->next = list;
-    list = spare;
-  }
+  static void push(Spare*& list, void* memory) { list = new (memory) Spare{.next = list}; }
 
   std::atomic<std::uintptr_t> owner_ = 0;
   Spare* own_ = nullptr;  // of the owner

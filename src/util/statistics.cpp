@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "util/thread_end.hpp"
 
@@ -114,6 +116,11 @@ bool claim(ThreadCounts& place) noexcept {
 constinit std::array<ThreadCounts, kCountingPlaces> thread_counts = {};
 constinit ThreadCounts first_thread_counts;
 
+namespace {
+constinit std::mutex separate_lock;  // guards the list
+constinit SeparateCount* first_separate = nullptr;
+}  // namespace
+
 void count_elsewhere(Counter counter, std::uint64_t amount) noexcept {
   const auto owns = [](const ThreadCounts& place) {
     return place.owner.load(std::memory_order_relaxed) == this_thread();
@@ -125,9 +132,27 @@ void count_elsewhere(Counter counter, std::uint64_t amount) noexcept {
   shared_counts[static_cast<std::size_t>(counter)].fetch_add(amount, std::memory_order_relaxed);
 }
 
+SeparateCount::SeparateCount(Counter counter, std::function<std::uint64_t()> total)
+    : counter_(counter), total_(std::move(total)) {
+  const std::lock_guard guard(separate_lock);
+  next_ = std::exchange(first_separate, this);
+}
+
+SeparateCount::~SeparateCount() {
+  const std::lock_guard guard(separate_lock);
+  SeparateCount** place = &first_separate;
+  while (*place != this) place = &(*place)->next_;
+  *place = next_;
+  count(counter_, total_());
+}
+
 std::uint64_t total_count(Counter counter) noexcept {
   const auto index = static_cast<std::size_t>(counter);
+  const std::lock_guard guard(separate_lock);  // so that a part that ends meanwhile is in the total once
   std::uint64_t total = shared_counts[index].load(std::memory_order_relaxed);
+  for (const SeparateCount* each = first_separate; each != nullptr; each = each->next_) {
+    if (each->counter_ == counter) total += each->total_();
+  }
   total += first_thread_counts.values[index].load(std::memory_order_relaxed);
   for (const ThreadCounts& each : thread_counts) total += each.values[index].load(std::memory_order_relaxed);
   return total;

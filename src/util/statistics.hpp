@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -142,6 +143,23 @@ inline void count(Counter counter, std::uint64_t amount = 1) noexcept {
     return count_elsewhere(counter, amount);
   first_thread_counts.add(counter, amount);
 }
+
+/// A part of a counter that its owner has in its own memory anyway, so that nobody need count it one by one.
+/// It belongs to the totals as long as the object exists, and is added to the counter then.
+class SeparateCount {
+ public:
+  /// `total` returns how many there are so far. Any thread may call it until the destructor has returned.
+  SeparateCount(Counter counter, std::function<std::uint64_t()> total);
+  ~SeparateCount();
+  SeparateCount(const SeparateCount&) = delete;
+  SeparateCount& operator=(const SeparateCount&) = delete;
+
+ private:
+  friend std::uint64_t total_count(Counter counter) noexcept;
+  const Counter counter_;
+  const std::function<std::uint64_t()> total_;
+  SeparateCount* next_ = nullptr;
+};
 
 /// Counts bytes that were posted to `rail`.
 inline void count_rail_bytes(std::size_t rail, std::uint64_t bytes) noexcept {

@@ -61,7 +61,7 @@ MessageWorld::MessageWorld(MessagePath path, std::string_view rendezvous)
   std::ranges::fill(arena_, kForeign);
   ring_ = take(kWorldRing.memory());
   std::fill_n(ring_, kWorldRing.memory(), std::byte{0});
-  to_victim_ = std::make_unique<LineSender>(ring_, kWorldRing);
+  to_victim_ = std::make_unique<LineSender>(ring_, kWorldRing, cursor_);
   inbox_ = std::make_unique<Inbox>(*attacker.job, *attacker.block, kWorldRing);
   inbox_->announce(kVictim, ring_);
   settle();  // the victim finds the ring

@@ -178,6 +178,7 @@ class MessageWorld {
   std::deque<Operation> operations_;
   std::vector<Got> got_;
   std::byte* ring_ = nullptr;  ///< of the attacker, in its heap
+  LineCursor cursor_;
   std::unique_ptr<LineSender> to_victim_;
   std::unique_ptr<Inbox> inbox_;  ///< of the attacker
 };

@@ -20,6 +20,7 @@
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
 #include "messages/messages.hpp"
+#include "rma/unchecked.h"
 #include "strided/noncontiguous.hpp"
 #include "strided/remote_copy.hpp"
 #include "transport/shm/cma_transport.hpp"
@@ -142,6 +143,13 @@ Runtime::~Runtime() {
 
 constinit std::atomic<Runtime*> current_runtime = nullptr;
 constinit std::atomic<Messages*> untraced_messages = nullptr;
+
+void publish_short_ways(Messages* messages) noexcept {
+  auto* const ports = messages != nullptr ? messages->send_ports() : nullptr;
+  // Both pair with the loads of the short ways.
+  __atomic_store_n(&rma_send_ports, reinterpret_cast<rma_send_port_t*>(ports), __ATOMIC_RELEASE);
+  untraced_messages.store(messages, std::memory_order_release);
+}
 
 Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootstrap_t* given) {
   RMA_TRY_ASSIGN(settings, read_settings());

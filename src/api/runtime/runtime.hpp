@@ -84,5 +84,7 @@ extern constinit std::atomic<Runtime*> current_runtime;
 /// traced, because the other ways record them. It is stored right before `current_runtime`, in the same
 /// order.
 extern constinit std::atomic<Messages*> untraced_messages;
+/// Publishes both this and rma_send_ports, or takes them back if `messages` is null.
+void publish_short_ways(Messages* messages) noexcept;
 
 }  // namespace librma

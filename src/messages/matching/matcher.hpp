@@ -69,9 +69,10 @@ class Matcher {
     }
     add_to(entries_, 1);
   }
-  /// Does the same for a receive without wildcards, if it takes no memory. Returns whether it has done it.
-  [[nodiscard, gnu::always_inline]] bool post_at_once(PostedReceive& receive) {
-    if (!exact_.add_at_once(key(receive.source, receive.tag), receive)) [[unlikely]]
+  /// Does the same for a receive without wildcards, if it takes no memory. `source` and `tag` are the
+  /// receive's. Returns whether it has done it.
+  [[nodiscard, gnu::always_inline]] bool post_at_once(PostedReceive& receive, int source, int tag) {
+    if (!exact_.add_at_once(key(source, tag), receive)) [[unlikely]]
       return false;
     receive.stamp = next_stamp_++;
     add_to(entries_, 1);

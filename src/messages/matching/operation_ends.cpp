@@ -32,8 +32,7 @@ void OperationEnds::end(ReceiveOperation& receive, rma_status_t status, bool wak
     request = operation.end.request;
   });
   if (posted == nullptr) return pending_.settle(request, status, rank);
-  posted->failed_rank = rank;
-  tell(*posted, status);
+  tell(*posted, status, rank);
   if (wakes) pending_.engine().wake();
 }
 

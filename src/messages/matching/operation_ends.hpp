@@ -33,7 +33,7 @@ class OperationEnds {
   }
   /// Counts a CallersReceive that begins. It ends by end(), or becomes a ReceiveOperation and is left().
   void begin_callers() { callers_receives_.add(1); }
-  void leave_callers() { callers_receives_.add(-1); }
+  void leave_callers(int count) { callers_receives_.add(-count); }
 
   /// Opens the request of a nonblocking call and stores it into `*request` and `*opened`. Does nothing if
   /// `request` is null. RMA_ERR_NO_MEMORY if too many are open.
@@ -46,9 +46,19 @@ class OperationEnds {
   /// Ends a receive in the caller's memory, which is in no matcher. `rank` is the one that a failure is
   /// about. The caller wakes the threads that sleep for messages later.
   void end(CallersReceive& receive, rma_status_t status, int rank) {
-    leave_callers();
-    receive.posted->failed_rank = rank;
-    tell(*receive.posted, status);
+    leave_callers(1);
+    tell(*receive.posted, status, rank);
+  }
+  /// Tells the issuer that the receive has ended. `rank` is the one that a failure is about.
+  [[gnu::always_inline]] static void tell(rma_posted_recv_t& posted, rma_status_t status, int rank) {
+    posted.status = status;
+    int ended = RMA_POSTED_WELL;
+    if (status != RMA_SUCCESS) [[unlikely]] {
+      posted.failed_rank = rank;
+      ended = RMA_POSTED_FAILED;
+    }
+    // Last: the issuer may use the memory for something else now. Pairs with rma_posted_ended().
+    __atomic_store_n(&posted.ended, ended, __ATOMIC_RELEASE);
   }
   /// Wakes the threads that sleep for the end of an operation.
   void wake() { pending_.engine().wake(); }
@@ -70,12 +80,6 @@ class OperationEnds {
   }
   /// Releases the thread whose call waits for the operation. The thread then gives the slot back.
   void release(MessageEnd& end, rma_status_t status, int rank);
-  /// Tells the issuer that the receive has ended.
-  static void tell(rma_posted_recv_t& posted, rma_status_t status) {
-    posted.status = status;
-    // Last: the issuer may use the memory for something else now. Pairs with rma_posted_ended().
-    __atomic_store_n(&posted.ended, 1, __ATOMIC_RELEASE);
-  }
 
   PendingOperations& pending_;
   const std::size_t eager_;

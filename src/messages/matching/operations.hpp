@@ -45,8 +45,9 @@ struct CallersReceive : PostedReceive {
   std::byte* address = nullptr;
   std::size_t bytes = 0;  ///< of the buffer
 
-  /// Makes the receive in the caller's memory. `wanted` has its source and tag.
-  static CallersReceive& make(rma_posted_recv_t& posted, const CallersReceive& wanted);
+  /// Makes the receive in the caller's memory. It has no context if the memory only says that there is none.
+  static CallersReceive& make(rma_posted_recv_t& posted, int source, int tag, MessageContext* context,
+                              std::span<std::byte> buffer);
   /// Returns the receive that make() has made there and that has not ended.
   [[nodiscard]] static CallersReceive& of(rma_posted_recv_t& posted) {
     return *std::launder(reinterpret_cast<CallersReceive*>(&posted.own));
@@ -56,9 +57,20 @@ struct CallersReceive : PostedReceive {
   }
 };
 static_assert(sizeof(CallersReceive) == sizeof(rma_posted_recv_t::own));
-inline CallersReceive& CallersReceive::make(rma_posted_recv_t& posted, const CallersReceive& wanted) {
-  auto& made = *::new (static_cast<void*>(&posted.own)) CallersReceive(wanted);
+[[gnu::always_inline]] inline CallersReceive& CallersReceive::make(rma_posted_recv_t& posted, int source,
+                                                                   int tag, MessageContext* context,
+                                                                   std::span<std::byte> buffer) {
+  auto& made = *::new (static_cast<void*>(&posted.own)) CallersReceive;
+  // One by one: a compiler copies a whole object in other pieces than it has just written it, and the
+  // processor stops there.
+  made.source = source;
+  made.tag = tag;
   made.posted = &posted;
+  made.context = context;
+  made.address = buffer.data();
+  made.bytes = buffer.size();
+  posted.ended = 0;
+  posted.operation = 0;
   return made;
 }
 

@@ -9,9 +9,10 @@
 #include <optional>
 #include <span>
 
+#include "lines/ring_line.hpp"
+#include "lines/send_port.hpp"
 #include "messages/rings/envelope.hpp"
 #include "messages/rings/piece_claims.hpp"
-#include "messages/rings/short_copy.hpp"
 #include "util/waiting/wait.hpp"
 
 // Messages of one process to another through memory that both have mapped.
@@ -41,14 +42,6 @@
 // apart from the lines, and the claims of long messages' pieces lie in the same memory.
 
 namespace librma {
-
-struct alignas(64) RingLine {
-  static constexpr std::size_t kBody = 48;
-  std::atomic<std::uint64_t> control = 0;  ///< number (low 32 bits), size (next 28), type (high 4)
-  Envelope envelope;
-  std::byte body[kBody] = {};  // NOLINT(cppcoreguidelines-avoid-c-arrays): the layout is what matters
-};
-static_assert(sizeof(RingLine) == 64);
 
 /// The receiver's words to the sender. Only the receiver writes it.
 struct alignas(64) LineFeedback {
@@ -84,8 +77,6 @@ struct LineRingSizes {
 
 namespace line_ring_detail {
 
-constexpr unsigned kSizeShift = 32;
-constexpr unsigned kTypeShift = 60;
 constexpr std::uint64_t kSizeMask = (std::uint64_t{1} << (kTypeShift - kSizeShift)) - 1;
 constexpr std::uint64_t kSlotAlignment = 64;
 
@@ -128,10 +119,8 @@ class Memory {
 /// The sending side. One thread at a time uses it.
 class LineSender : private line_ring_detail::Memory {
  public:
-  /// The sender asks for the line of the message after this many others. The receiver has read the line in
-  /// the last round, so the sender's next store there would wait until the other processor has given it up.
-  static constexpr std::uint64_t kPrefetched = 4;
-  /// And for so many cache lines of slots at most. The processor asks for more of a long body by itself.
+  /// The sender asks for so many cache lines of slots at most (LineCursor::kPrefetched). The processor asks
+  /// for more of a long body by itself.
   static constexpr std::uint64_t kPrefetchedSlots = 4;
   /// The sender clears the control words of so many lines at once in the first round: a page.
   static constexpr std::uint64_t kCleared = 64;
@@ -143,16 +132,20 @@ class LineSender : private line_ring_detail::Memory {
     std::memset(memory, 0, kStart);
   }
 
-  /// `memory` is prepared, aligned to 64 bytes, and sizes.memory() bytes long.
-  LineSender(std::byte* memory, const LineRingSizes& sizes) : Memory(memory, sizes), next_(lines_) {}
+  /// `memory` is prepared, aligned to 64 bytes, and sizes.memory() bytes long. `cursor` is the ring's, and
+  /// outlives this; short messages may also be sent by it alone.
+  LineSender(std::byte* memory, const LineRingSizes& sizes, LineCursor& cursor)
+      : Memory(memory, sizes), cursor_(cursor) {
+    cursor = {.next = lines_, .first = lines_, .mask = sizes.lines - 1};
+  }
 
   /// Sends a message whose body is `head` and `tail`, together at most LineRingSizes::most_body() bytes.
   /// Returns false if there is no room.
   [[nodiscard]] bool send(MessageType type, Envelope envelope, std::span<const std::byte> head,
                           std::span<const std::byte> tail) {
     const std::uint64_t bytes = head.size() + tail.size();
-    if (sent_ == room_end_ && !refresh()) return false;
-    std::byte* body = next_->body;
+    if (cursor_.sent == cursor_.room_end && !refresh()) return false;
+    std::byte* body = cursor_.next->body;
     if (bytes > RingLine::kBody) {
       const std::uint64_t begin = place(position_, bytes);
       const std::uint64_t after = end(begin, bytes);
@@ -165,22 +158,13 @@ class LineSender : private line_ring_detail::Memory {
     }
     if (!head.empty()) std::memcpy(body, head.data(), head.size());
     if (!tail.empty()) std::memcpy(body + head.size(), tail.data(), tail.size());
-    publish(type, envelope, bytes);
+    cursor_.publish(type, envelope, bytes);
+    ++sent_here_;
     if (bytes > RingLine::kBody) prefetch_slots(bytes);
     return true;
   }
-
-  /// Sends an eager message of at most RingLine::kBody bytes, if the sender knows of a free line. Returns
-  /// false if not; send() may find one. It calls no function, so a caller that calls none keeps everything in
-  /// registers.
-  [[nodiscard, gnu::always_inline]] bool send_line(Envelope envelope, const std::byte* data,
-                                                   std::size_t bytes) {
-    if (sent_ == room_end_) [[unlikely]]
-      return false;
-    copy_short(next_->body, data, bytes);
-    publish(MessageType::eager, envelope, bytes);
-    return true;
-  }
+  /// Returns the number of messages that were sent by the cursor alone.
+  [[nodiscard]] std::uint64_t sent_by_cursor() const { return cursor_.sent - sent_here_; }
 
   /// Returns the cost of the messages that the receiver has matched (UnexpectedWindow).
   [[nodiscard]] std::uint64_t released() const {
@@ -206,45 +190,30 @@ class LineSender : private line_ring_detail::Memory {
     for (std::uint64_t at = 0; at < most; at += line_ring_detail::kSlotAlignment)
       prefetch_to_write(slot(position_ + at));
   }
-  /// Writes the rest of the next line, whose body is written.
-  [[gnu::always_inline]] void publish(MessageType type, Envelope envelope, std::uint64_t bytes) {
-    RingLine& to = *next_;
-    to.envelope = envelope;
-    const std::uint64_t sent = ++sent_;
-    next_ = &line(sent);
-    // Pairs with the load in LineReceiver::peek().
-    to.control.store((static_cast<std::uint64_t>(type) << line_ring_detail::kTypeShift) |
-                         (bytes << line_ring_detail::kSizeShift) | static_cast<std::uint32_t>(sent),
-                     std::memory_order_release);
-    // At the end of the ring the line that comes next is elsewhere, and a line of the slots comes for
-    // nothing.
-    prefetch_to_write(next_ + (kPrefetched - 1));
-  }
 
   /// Reads what the receiver has taken, and clears lines if need be. Returns whether a line is free.
   [[nodiscard, gnu::noinline]] bool refresh() {
     // Acquire: the receiver has read the lines before it counted them, so they may be written now.
     const std::uint64_t taken = feedback_->taken.load(std::memory_order_acquire);
     const std::uint64_t bytes = feedback_->taken_bytes.load(std::memory_order_acquire);
-    if (taken > sent_ || taken < taken_ || bytes > position_ || bytes < taken_bytes_) {
+    if (taken > cursor_.sent || taken < taken_ || bytes > position_ || bytes < taken_bytes_) {
       broken_ = true;
       return false;
     }
     taken_ = taken;
     taken_bytes_ = bytes;
     // The next message publishes these, too.
-    if (sent_ + 1 == cleared_) {
+    if (cursor_.sent + 1 == cleared_) {
       for (const std::uint64_t end = std::min(cleared_ + kCleared, sizes_.lines); cleared_ < end; ++cleared_)
         line(cleared_).control.store(0, std::memory_order_relaxed);
     }
-    room_end_ = taken_ + sizes_.lines;
-    if (cleared_ < sizes_.lines) room_end_ = std::min(room_end_, cleared_ - 1);
-    return sent_ != room_end_;
+    cursor_.room_end = taken_ + sizes_.lines;
+    if (cleared_ < sizes_.lines) cursor_.room_end = std::min(cursor_.room_end, cleared_ - 1);
+    return cursor_.sent != cursor_.room_end;
   }
 
-  RingLine* next_ = nullptr;       ///< of the next message
-  std::uint64_t sent_ = 0;         ///< lines
-  std::uint64_t room_end_ = 0;     ///< so many lines may be sent before the next refresh()
+  LineCursor& cursor_;
+  std::uint64_t sent_here_ = 0;    ///< lines, by send()
   std::uint64_t cleared_ = 1;      ///< the first lines, which hold no number of the time before the ring
   std::uint64_t taken_ = 0;        ///< lines that the receiver is known to have taken
   std::uint64_t position_ = 0;     ///< of the next body in the slots
@@ -269,24 +238,8 @@ class LineReceiver : private line_ring_detail::Memory {
   [[nodiscard]] Found peek(Head& head) const { return peek_inlined(head); }
   /// Does the same, inlined into its caller. A receive of 8 bytes takes 20 instructions less by that.
   [[nodiscard, gnu::always_inline]] Found peek_inlined(Head& head) const {
-    const RingLine& from = *next_.load(std::memory_order_relaxed);
-    const std::uint64_t control =
-        from.control.load(std::memory_order_acquire);  // pairs with the store in publish()
-    if (static_cast<std::uint32_t>(control) != awaited_.load(std::memory_order_relaxed))
-      return Found::nothing;
-    const auto bytes =
-        static_cast<std::size_t>((control >> line_ring_detail::kSizeShift) & line_ring_detail::kSizeMask);
-    const std::byte* body = from.body;
-    if (bytes > RingLine::kBody) {
-      if (bytes > sizes_.most_body()) return Found::broken;
-      body = slot(place(position_, bytes));
-    }
-    head = {.type = static_cast<MessageType>(control >> line_ring_detail::kTypeShift),
-            .envelope = from.envelope,
-            .body = {body, bytes}};
-    // The sender may change the line at any time. This keeps the compiler from reading it again.
-    std::atomic_signal_fence(std::memory_order_acq_rel);
-    return Found::message;
+    return peek_at(*next_.load(std::memory_order_relaxed), awaited_.load(std::memory_order_relaxed),
+                   position_, head);
   }
 
   /// Returns whether peek() would find something. Any thread may ask; the answer may be old.
@@ -313,6 +266,45 @@ class LineReceiver : private line_ring_detail::Memory {
     feedback_->taken.store(taken, std::memory_order_release);  // pairs with the load in refresh()
   }
 
+  /// Tells whether the sender may have asked for room that this message has taken: a caller that takes many
+  /// messages need ask wished_for_room() only then. A sender that waits for a line has filled all lines, so
+  /// the receiver takes a quarter of them, and meets one of these numbers, before the ring is empty. A sender
+  /// that waits for slots gets them with a message that lies there. Called after pop() of the message.
+  [[nodiscard, gnu::always_inline]] bool may_be_wished_for(const Head& head) const {
+    return (taken_ & ((sizes_.lines - 1) / 4)) == 0 || head.body.size() > RingLine::kBody;
+  }
+  /// Takes messages at the head of the ring, and gives their places back together when it ends: so the words
+  /// that the sender and other threads read are written once for all of them.
+  class Batch {
+   public:
+    explicit Batch(LineReceiver& receiver)
+        : receiver_(receiver),
+          next_(receiver.next_.load(std::memory_order_relaxed)),
+          taken_(receiver.taken_),
+          position_(receiver.position_) {}
+    ~Batch() { receiver_.give_back(next_, taken_, position_, delivered_); }
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+    /// These are as the receiver's. Every message has found its receive.
+    [[nodiscard, gnu::always_inline]] Found peek(Head& head) const {
+      return receiver_.peek_at(*next_, static_cast<std::uint32_t>(taken_ + 1), position_, head);
+    }
+    [[gnu::always_inline]] void pop(const Head& head, std::uint64_t delivered) {
+      if (head.body.size() > RingLine::kBody)
+        position_ = end(receiver_.place(position_, head.body.size()), head.body.size());
+      next_ = &receiver_.line(++taken_);
+      delivered_ += delivered;
+    }
+
+   private:
+    LineReceiver& receiver_;
+    const RingLine* next_;
+    std::uint64_t taken_;
+    std::uint64_t position_;
+    std::uint64_t delivered_ = 0;
+  };
+
   /// Returns whether the sender is to be woken, because it has asked for room. Called after pop().
   [[nodiscard]] bool wished_for_room() {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one in ask_for_room()
@@ -331,6 +323,38 @@ class LineReceiver : private line_ring_detail::Memory {
   }
 
  private:
+  /// Looks at a line, which has a message if its number is `awaited`. The slots are taken up to `position`.
+  [[nodiscard, gnu::always_inline]] Found peek_at(const RingLine& from, std::uint32_t awaited,
+                                                  std::uint64_t position, Head& head) const {
+    const std::uint64_t control =
+        from.control.load(std::memory_order_acquire);  // pairs with the store in publish()
+    if (static_cast<std::uint32_t>(control) != awaited) return Found::nothing;
+    const auto bytes =
+        static_cast<std::size_t>((control >> line_ring_detail::kSizeShift) & line_ring_detail::kSizeMask);
+    const std::byte* body = from.body;
+    if (bytes > RingLine::kBody) {
+      if (bytes > sizes_.most_body()) return Found::broken;
+      body = slot(place(position, bytes));
+    }
+    head = {.type = static_cast<MessageType>(control >> line_ring_detail::kTypeShift),
+            .envelope = from.envelope,
+            .body = {body, bytes}};
+    // The sender may change the line at any time. This keeps the compiler from reading it again.
+    std::atomic_signal_fence(std::memory_order_acq_rel);
+    return Found::message;
+  }
+  /// Says that all messages before the line `next` have been taken, and moves on to that.
+  void give_back(const RingLine* next, std::uint64_t taken, std::uint64_t position, std::uint64_t delivered) {
+    if (taken == taken_) return;
+    // Each store to the sender pairs with its load in refresh().
+    if (position != position_) feedback_->taken_bytes.store(position_ = position, std::memory_order_release);
+    next_.store(next, std::memory_order_relaxed);
+    awaited_.store(static_cast<std::uint32_t>(taken + 1), std::memory_order_relaxed);
+    delivered_ += delivered;
+    feedback_->delivered.store(delivered_, std::memory_order_relaxed);
+    feedback_->taken.store(taken_ = taken, std::memory_order_release);
+  }
+
   // Threads that ask waiting() read these two while the one that uses the ring changes them.
   std::atomic<const RingLine*> next_;
   std::atomic<std::uint32_t> awaited_ = 1;  ///< the number of the next message

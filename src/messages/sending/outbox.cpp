@@ -43,8 +43,20 @@ Outbox::Outbox(Job& job, Channel* channel, Network* network, Inbox& inbox, const
       network_(network),
       inbox_(inbox),
       limits_(limits),
-      peers_(static_cast<std::size_t>(job.size())) {
+      ports_(static_cast<std::size_t>(job.size())),
+      peers_(ports_.size()),
+      sent_by_ports_(Counter::send_eager, [this] { return sent_by_ports(); }) {
   rings_.reserve(peers_.size());
+  for (std::size_t rank = 0; rank < peers_.size(); ++rank) peers_[rank].port = &ports_[rank];
+}
+
+std::uint64_t Outbox::sent_by_ports() {
+  std::uint64_t sum = 0;
+  for (OutboxPeer& peer : peers_) {
+    const std::lock_guard guard(peer.port->lock);
+    if (peer.ring) sum += peer.ring->sent_by_cursor();
+  }
+  return sum;
 }
 
 Outbox::~Outbox() {
@@ -55,14 +67,15 @@ Outbox::~Outbox() {
 bool Outbox::send_longer_at_once(int rank, Envelope envelope, std::span<const std::byte> data) {
   OutboxPeer& peer = peer_of(rank);
   {
-    const std::lock_guard guard(peer.lock);
+    const std::lock_guard guard(peer.port->lock);
     if (data.size() >= peer.at_once) return false;
     const std::uint64_t cost = UnexpectedWindow::cost(data.size());
     if (!peer.has_room(cost, limits_.window) || !peer.ring->send(MessageType::eager, envelope, {}, data))
       return false;
-    peer.eager_cost += cost;
+    peer.port->eager_cost += cost;
   }
-  if (peer.doorbell->must_look()) wake_otherwise(rank);
+  count(Counter::send_eager);
+  if (peer.port->doorbell->must_look()) wake_otherwise(rank);
   return true;
 }
 
@@ -82,7 +95,7 @@ Status Outbox::ready(int rank) {
 }
 
 Status Outbox::open_ring(int rank, OutboxPeer& peer) {
-  const std::lock_guard guard(peer.lock);
+  const std::lock_guard guard(peer.port->lock);
   if (peer.ring) return {};
   auto memory =
       job_.memory().allocator().allocate(MemoryKind::internal, limits_.ring.memory(), alignof(RingLine));
@@ -92,8 +105,8 @@ Status Outbox::open_ring(int rank, OutboxPeer& peer) {
     const std::lock_guard rings(rings_lock_);
     rings_.push_back(memory.value());  // which has room for it
   }
-  peer.ring.emplace(memory.value(), limits_.ring);
-  peer.doorbell = &job_.doorbell(rank);
+  peer.ring.emplace(memory.value(), limits_.ring, peer.port->cursor);
+  peer.port->doorbell = &job_.doorbell(rank);
   peer.eager = std::min<std::size_t>(limits_.eager, limits_.ring.most_body() - sizeof(RendezvousHead));
   peer.fragment = fragment_of(limits_.ring);
   peer.decide_at_once();
@@ -114,7 +127,7 @@ Status Outbox::open_channel(int rank, OutboxPeer& peer) {
   if (const rma_status_t status = channel_->open(rank, &rail); status != RMA_SUCCESS) {
     return {status, text("rank {} takes no messages, because it has ended or has no memory for them", rank)};
   }
-  const std::lock_guard guard(peer.lock);
+  const std::lock_guard guard(peer.port->lock);
   peer.by_channel = true;
   peer.rail = rail;
   const std::size_t most = channel_->max_body() - sizeof(ChannelHead);
@@ -127,18 +140,18 @@ Status Outbox::open_channel(int rank, OutboxPeer& peer) {
 Status Outbox::try_eager(int rank, Envelope envelope, std::span<const std::byte> data, bool* sent) {
   *sent = false;
   OutboxPeer& peer = peer_of(rank);
-  const std::lock_guard guard(peer.lock);
+  const std::lock_guard guard(peer.port->lock);
   if (peer.lost) return lost_rank(rank);
   if (!peer.ring && !peer.by_channel) {
     // Without the lock, because connecting waits.
-    peer.lock.unlock();
+    peer.port->lock.unlock();
     Status opened = open(rank, peer);
-    peer.lock.lock();
+    peer.port->lock.lock();
     if (!opened.ok()) return opened;
   }
   if (peer.waits() || !may_be_eager(peer, envelope, data.size())) return {};
   *sent = put(rank, peer, MessageType::eager, envelope, {}, data);
-  if (*sent) peer.eager_cost += UnexpectedWindow::cost(data.size());
+  if (*sent) peer.port->eager_cost += UnexpectedWindow::cost(data.size());
   return peer.lost ? lost_rank(rank) : Status();
 }
 
@@ -205,7 +218,7 @@ bool Outbox::awaits_answer(const SendOperation& operation, int rank) {
   if (announced()) return true;
   // An honest answer may come before the thread that has just sent the announcement has noted that. It still
   // holds the lock then.
-  const std::lock_guard guard(peer_of(rank).lock);
+  const std::lock_guard guard(peer_of(rank).port->lock);
   return announced();
 }
 
@@ -227,17 +240,17 @@ bool Outbox::send(int rank, SendOperation& operation, bool synchronous) {
   OutboxPeer& peer = peer_of(rank);
   bool over = false;
   {
-    const std::lock_guard guard(peer.lock);
+    const std::lock_guard guard(peer.port->lock);
     if (peer.lost) return false;
     // Without memory, nothing was sent, and nothing is to be released.
-    Undo forget([&peer, cost = peer.eager_cost] { peer.eager_cost = cost; });
+    Undo forget([&peer, cost = peer.port->eager_cost] { peer.port->eager_cost = cost; });
     Waiting waiting = {.type = MessageType::rendezvous, .operation = &operation};
     const std::size_t bytes = operation.data.bytes;
     if (!synchronous && may_be_eager(peer, operation.envelope, bytes)) {
       waiting.type = MessageType::eager;
       waiting.start = bytes;
       waiting.cost = UnexpectedWindow::cost(bytes);
-      peer.eager_cost += waiting.cost;
+      peer.port->eager_cost += waiting.cost;
       count(Counter::send_eager);
     } else {
       count(Counter::send_rendezvous);
@@ -279,7 +292,7 @@ void Outbox::try_control(int rank, MessageType type, std::span<const std::byte> 
   }
   const bool opened = peer.open.load(std::memory_order_acquire) || open_ring(rank, peer).ok();
   {
-    const std::lock_guard guard(peer.lock);
+    const std::lock_guard guard(peer.port->lock);
     Waiting waiting = {.type = type, .head_bytes = head.size()};
     assert(head.size() <= waiting.head.size());  // `ready`, which is longer, goes between hosts only
     std::memcpy(waiting.head.data(), head.data(), head.size());
@@ -291,7 +304,7 @@ void Outbox::try_control(int rank, MessageType type, std::span<const std::byte> 
 
 void Outbox::send_fragments(SendOperation& operation) {
   OutboxPeer& peer = peer_of(operation.peer);
-  const std::lock_guard guard(peer.lock);
+  const std::lock_guard guard(peer.port->lock);
   if (peer.lost) return;                  // lose() or its caller ends the operation
   peer.fragmented.push_back(&operation);  // throws before anything has changed
   operation.stage.store(SendOperation::Stage::fragmenting, std::memory_order_relaxed);
@@ -348,7 +361,7 @@ bool Outbox::pump_all(const std::function<void(std::uint64_t name, int rank)>& e
       over.clear();
       bool sent = false;
       {
-        std::unique_lock guard(peer.lock, std::try_to_lock);
+        std::unique_lock guard(peer.port->lock, std::try_to_lock);
         if (!guard.owns_lock() || (peer.backlog.empty() && peer.fragmented.empty())) break;
         if (by_ring(rank) && !peer.ring) {
           guard.unlock();
@@ -368,18 +381,18 @@ bool Outbox::pump_all(const std::function<void(std::uint64_t name, int rank)>& e
 void Outbox::ask_for_room() {
   if (!waits()) return;
   for (OutboxPeer& peer : peers_) {
-    const std::lock_guard guard(peer.lock);
+    const std::lock_guard guard(peer.port->lock);
     if (peer.ring && !(peer.backlog.empty() && peer.fragmented.empty())) peer.ring->ask_for_room();
   }
 }
 
 bool Outbox::released(int rank, std::uint64_t cost) {
   OutboxPeer& peer = peer_of(rank);
-  const std::lock_guard guard(peer.lock);
-  if (cost > peer.eager_cost) return false;
+  const std::lock_guard guard(peer.port->lock);
+  if (cost > peer.port->eager_cost) return false;
   // Two threads of the rank may have said their sums in the opposite order.
   peer.known_released = std::max(peer.known_released, cost);
-  peer.cost_limit = peer.known_released + limits_.window;
+  peer.port->cost_limit = peer.known_released + limits_.window;
   return true;
 }
 
@@ -397,10 +410,10 @@ void Outbox::give_back(int rank, std::uint64_t cost) {
 
 bool Outbox::withdraw(const SendOperation& operation) {
   OutboxPeer& peer = peer_of(operation.peer);
-  const std::lock_guard guard(peer.lock);
+  const std::lock_guard guard(peer.port->lock);
   const auto found = std::ranges::find(peer.backlog, &operation, &Waiting::operation);
   if (found == peer.backlog.end()) return false;
-  peer.eager_cost -= found->cost;
+  peer.port->eager_cost -= found->cost;
   peer.backlog.erase(found);
   peer.decide_at_once();
   waiting_.fetch_sub(1, std::memory_order_relaxed);
@@ -418,7 +431,7 @@ void Outbox::nudge(int rank) {
 
 void Outbox::drop(const SendOperation& operation) {
   OutboxPeer& peer = peer_of(operation.peer);
-  const std::lock_guard guard(peer.lock);
+  const std::lock_guard guard(peer.port->lock);
   const std::size_t dropped =
       std::erase_if(peer.backlog, [&](const Waiting& waiting) { return waiting.operation == &operation; }) +
       std::erase(peer.fragmented, &operation);
@@ -432,7 +445,7 @@ std::optional<int> Outbox::take_broken() {
   any_broken_.store(false, std::memory_order_relaxed);
   for (int rank = 0; rank < job_.size(); ++rank) {
     OutboxPeer& peer = peer_of(rank);
-    const std::lock_guard guard(peer.lock);
+    const std::lock_guard guard(peer.port->lock);
     if (!std::exchange(peer.broken, false)) continue;
     any_broken_.store(true, std::memory_order_relaxed);  // there may be another
     return rank;
@@ -442,7 +455,7 @@ std::optional<int> Outbox::take_broken() {
 
 void Outbox::lose(int rank) {
   OutboxPeer& peer = peer_of(rank);
-  const std::lock_guard guard(peer.lock);
+  const std::lock_guard guard(peer.port->lock);
   peer.lost.store(true, std::memory_order_release);
   waiting_.fetch_sub(peer.backlog.size() + peer.fragmented.size(), std::memory_order_relaxed);
   peer.backlog.clear();

@@ -15,11 +15,13 @@
 #include "channel/channel.hpp"
 #include "core/job/job.hpp"
 #include "core/network/network.hpp"
+#include "lines/send_port.hpp"
 #include "messages/matching/contexts.hpp"
 #include "messages/matching/operations.hpp"
 #include "messages/rings/inbox.hpp"
 #include "messages/rings/line_ring.hpp"
 #include "util/settings.hpp"
+#include "util/statistics.hpp"
 #include "util/status.hpp"
 #include "util/waiting/spin_lock.hpp"
 
@@ -32,7 +34,7 @@ namespace librma {
 /// receiver. So a flood of messages is bounded, and a message that the receiver waits for is never stuck
 /// behind others.
 struct UnexpectedWindow {
-  static constexpr std::uint64_t kEach = 256;  ///< the cost of a message without data
+  static constexpr std::uint64_t kEach = SendPort::kCostOfEach;  ///< the cost of a message without data
   [[nodiscard]] static std::uint64_t cost(std::size_t bytes) { return kEach + bytes; }
 };
 
@@ -76,21 +78,20 @@ class Outbox {
   /// Returns whether that is done. This is the short way of almost every short message within a host.
   [[nodiscard, gnu::always_inline]] bool send_at_once(int rank, Envelope envelope,
                                                       std::span<const std::byte> data) {
-    OutboxPeer& peer = peers_[static_cast<std::size_t>(rank)];
-    if (data.size() > RingLine::kBody || !peer.lock.try_lock()) [[unlikely]]
-      return send_longer_at_once(rank, envelope, data);
-    const std::uint64_t costs = peer.eager_cost + UnexpectedWindow::cost(data.size());
-    if (data.size() >= peer.at_once || costs > peer.cost_limit ||
-        !peer.ring->send_line(envelope, data.data(), data.size())) [[unlikely]] {
-      peer.lock.unlock();
-      return send_longer_at_once(rank, envelope, data);
+    switch (ports_[static_cast<std::size_t>(rank)].try_send(envelope, data.data(), data.size())) {
+      case SendPort::Sent::yes:
+        return true;
+      case SendPort::Sent::wake:
+        wake_otherwise(rank);
+        return true;
+      case SendPort::Sent::no:
+        break;
     }
-    peer.eager_cost = costs;
-    peer.lock.unlock();
-    if (peer.doorbell->must_look()) [[unlikely]]
-      wake_otherwise(rank);
-    return true;
+    return send_longer_at_once(rank, envelope, data);
   }
+  /// Returns the ways of short messages, by rank, for libraries that inline them. They count nothing
+  /// themselves; see `sent_by_ports_`.
+  [[nodiscard]] SendPort* ports() { return ports_.data(); }
   /// Returns whether messages of so many bytes to any rank are announced.
   [[nodiscard]] bool announces(std::size_t bytes) const { return bytes > limits_.eager; }
   /// Sends eagerly by any path to the rank, which it finds or makes first. The caller wakes the receiver.
@@ -194,14 +195,9 @@ class Outbox {
     std::size_t head_bytes = 0;
   };
   struct OutboxPeer {
-    SpinLock lock;  ///< guards all members but `open`, `lost`, and the two about giving back
-    /// Messages of fewer bytes may go at once: 0 unless there is a ring, nothing waits, and the rank is not
-    /// lost.
-    std::size_t at_once = 0;
-    std::uint64_t eager_cost = 0;  ///< of all messages sent with their data
-    std::uint64_t cost_limit =
-        0;  ///< eager_cost may reach this, as far as is known: the window behind known_released
-    Doorbell* doorbell = nullptr;  ///< of the rank, if there is a ring
+    /// Its lock guards all members here, too, but `open`, `lost`, and the two about giving back.
+    SendPort* port = nullptr;
+    std::size_t at_once = 0;  ///< as SendPort::at_once, for messages of all lengths
     std::optional<LineSender> ring;
     /// There is a path: the ring or the channel. Stored with release order behind everything that the path
     /// needs, and never cleared. A thread that loads it with acquire order need not take the lock to open the
@@ -226,14 +222,15 @@ class Outbox {
                                                           std::size_t count);
     [[nodiscard]] bool waits() const { return !backlog.empty(); }
     [[nodiscard]] bool has_room(std::uint64_t cost, std::uint64_t window) {
-      if (eager_cost + cost <= cost_limit) return true;
-      if (ring) known_released = std::min(ring->released(), eager_cost);
-      cost_limit = known_released + window;
-      return eager_cost + cost <= cost_limit;
+      if (port->eager_cost + cost <= port->cost_limit) return true;
+      if (ring) known_released = std::min(ring->released(), port->eager_cost);
+      port->cost_limit = known_released + window;
+      return port->eager_cost + cost <= port->cost_limit;
     }
     /// Sets `at_once`. The outbox calls it whenever the ring, the backlog or `lost` has changed.
     void decide_at_once() {
       at_once = ring && backlog.empty() && !lost.load(std::memory_order_relaxed) ? eager + 1 : 0;
+      port->at_once = static_cast<std::uint8_t>(std::min(at_once, RingLine::kBody + 1));
     }
   };
 
@@ -242,6 +239,7 @@ class Outbox {
     if (passes_window(envelope.context, bytes)) return true;
     return bytes <= peer.eager && peer.has_room(UnexpectedWindow::cost(bytes), limits_.window);
   }
+  [[nodiscard]] std::uint64_t sent_by_ports();
   /// Does the rest of send_at_once(). It is not inlined, so that the usual case saves no registers for it.
   [[nodiscard, gnu::noinline]] bool send_longer_at_once(int rank, Envelope envelope,
                                                         std::span<const std::byte> data);
@@ -294,11 +292,14 @@ class Outbox {
   Network* const network_;
   Inbox& inbox_;
   const Limits limits_;
+  std::vector<SendPort> ports_;    ///< by rank
   std::vector<OutboxPeer> peers_;  ///< by rank
   std::vector<std::byte*> rings_;  ///< with room for all
   SpinLock rings_lock_;
   std::atomic<std::size_t> waiting_ = 0;  ///< entries of all backlogs and lists of fragments
   std::atomic<bool> any_broken_ = false;
+  /// The messages that were sent by ports alone.
+  const SeparateCount sent_by_ports_;
 };
 
 }  // namespace librma

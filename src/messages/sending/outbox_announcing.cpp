@@ -77,7 +77,7 @@ void Outbox::announce(int rank, OutboxPeer& peer, SendOperation& operation, Wait
   if (head.form == RendezvousForm::inlined || (operation.piped && room && start != 0)) {
     waiting.start = start;
     waiting.cost = cost;
-    peer.eager_cost += cost;
+    peer.port->eager_cost += cost;
   }
   waiting.form = head.form;
   waiting.head_bytes = sizeof head;

@@ -53,6 +53,8 @@ MAY_BE_NULL = ("argc",)
 # The functions with a short way: short_x(arguments) of messages/short_calls.hpp does the whole call and returns true
 # if it is one of the usual ones. Otherwise it does nothing.
 HAS_SHORT_WAY = ("Send", "Isend", "Recv", "Irecv", "Wait", "Test", "Iprobe")
+# Those among them that have an inlined way before that, of the same kind: inlined_x(arguments).
+HAS_INLINED_WAY = ("Send", "Isend")
 # Families of functions that only call one other function. {0}, {1}, ... are the parameters, {all} all of
 # them, {name} is the function's name, {kind} the object in it, {handle} the type of the object's handle, and
 # {find} what finds it.
@@ -352,13 +354,15 @@ def entry(function, suffix, large, checks):
         prototype, body = f"{function.result} P{name}({parameters})", unimplemented_body(function, name)
     if function.name not in HAS_SHORT_WAY:
         return f"{prototype} {{\n  {body}\n}}\nRMA_MPI_WEAK({name});\n"
-    # The other way is a function of its own with the same arguments, so that the entry saves no registers for it.
+    # Each other way is a function of its own with the same arguments, so that the one before saves no registers for it.
     arguments = ", ".join(p.name for p in function.parameters)
-    other = f"long_{name.lower()}"
     parameters = ", ".join(p.declaration(large) for p in function.parameters)
-    return (f"[[gnu::noinline]] static {function.result} {other}({parameters}) {{\n  {body}\n}}\n{prototype} {{\n"
-            f"  if (short_{function.internal_name()}({arguments})) [[likely]]\n    return MPI_SUCCESS;\n"
-            f"  return with_frame({other}({arguments}));\n}}\nRMA_MPI_WEAK({name});\n")
+    text = ""
+    for way, other in [("inlined", "short"), ("short", "long")][function.name not in HAS_INLINED_WAY:][::-1]:
+        text += f"[[gnu::noinline]] static {function.result} {other}_{name.lower()}({parameters}) {{\n  {body}\n}}\n"
+        body = (f"if ({way}_{function.internal_name()}({arguments})) [[likely]]\n    return MPI_SUCCESS;\n"
+                f"  return with_frame({other}_{name.lower()}({arguments}));")
+    return f"{text}{prototype} {{\n  {body}\n}}\nRMA_MPI_WEAK({name});\n"
 
 
 def entries(title, functions, checks):

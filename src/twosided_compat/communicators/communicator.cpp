@@ -73,6 +73,7 @@ Communicator::Communicator(std::shared_ptr<const Members> members, int rank, std
       members_(std::move(members)),
       remote_(std::move(remote)),
       peers_(remote_ != nullptr ? remote_.get() : members_.get()),
+      peer_ranks_(peers_->world_ranks()),
       rank_(rank),
       session_(parent.session()),
       context_(context) {
@@ -84,6 +85,7 @@ Communicator::Communicator(std::shared_ptr<const Members> members, int rank, std
     : ErrorHandlerOwner(Kind::kComm, predefined_number(predefined), handler),
       members_(std::move(members)),
       peers_(members_.get()),
+      peer_ranks_(peers_->world_ranks()),
       rank_(rank),
       session_(session),
       context_(context) {}

@@ -71,13 +71,13 @@ class Communicator final : public ErrorHandlerOwner {
   [[nodiscard]] const std::shared_ptr<const Members>& remote() const { return remote_; }
 
   /// Returns the number of processes that ranks of messages can name.
-  [[nodiscard]] int peer_count() const { return peers_->size(); }
+  [[nodiscard]] int peer_count() const { return peer_ranks_.size(); }
   /// Returns whether messages can name a process by this rank.
   [[nodiscard]] bool has_peer(int rank) const {
     return static_cast<unsigned>(rank) < static_cast<unsigned>(peer_count());
   }
   /// Returns the world rank of a process that a rank of messages names.
-  [[nodiscard]] int world_rank(int rank) const { return peers_->world_rank(rank); }
+  [[nodiscard]] int world_rank(int rank) const { return peer_ranks_[rank]; }
   /// Returns the rank by which messages name a process of the job, or MPI_UNDEFINED.
   [[nodiscard]] int rank_of(int world_rank) const { return peers_->rank_of(world_rank); }
 
@@ -153,6 +153,7 @@ class Communicator final : public ErrorHandlerOwner {
   const std::shared_ptr<const Members> members_;
   const std::shared_ptr<const Members> remote_;
   const Members* const peers_;
+  const RankView peer_ranks_;  ///< theirs, which every message looks at
   const int rank_;
   const std::uint64_t session_;
   std::uint32_t context_;

@@ -199,7 +199,7 @@ class Request : public Object {
   [[nodiscard, gnu::always_inline]] bool is_posted_alone() const { return posted && extra_ == nullptr; }
   /// Returns whether this is a posted receive that has ended well and from whose end nothing follows.
   [[nodiscard, gnu::always_inline]] bool has_come() const {
-    return is_posted_alone() && rma_posted_ended(&receive) != 0 && receive.status == RMA_SUCCESS;
+    return is_posted_alone() && rma_posted_ended(&receive) == RMA_POSTED_WELL;
   }
   /// Records that the posted receive has ended.
   void end_posted() {

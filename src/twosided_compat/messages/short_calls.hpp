@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <new>
 
+#include "lines/send_port.hpp"
 #include "mpi.h"
 #include "rma/unchecked.h"
 #include "twosided_compat/communicators/communicator.hpp"
@@ -42,6 +43,49 @@ struct ShortMessage {
     return true;
   }
 };
+
+/// Sends a message of a few bytes by the port of its receiver (lines/send_port.hpp). No call of librma lies
+/// in between, so the entry point keeps its arguments in the registers in which it got them. Calls sent() as
+/// soon as the message is on its way. Returns false if it has done nothing.
+template <class Sent>
+[[nodiscard, gnu::always_inline]] inline bool send_by_port(const void* address, MPI_Count count,
+                                                           MPI_Datatype type, int dest, int tag,
+                                                           MPI_Comm handle, const Sent& sent) {
+  ShortMessage message;
+  // Pairs with the store in rma_init.
+  auto* const ports = reinterpret_cast<SendPort*>(__atomic_load_n(&rma_send_ports, __ATOMIC_ACQUIRE));
+  if (ports == nullptr || !message.find(address, count, type, handle)) [[unlikely]]
+    return false;
+  const Communicator& comm = *message.comm;
+  if (!comm.has_peer(dest) || tag < 0) [[unlikely]]
+    return false;
+  const int rank = comm.world_rank(dest);
+  switch (ports[static_cast<unsigned>(rank)].try_send(
+      {.context = comm.context(), .tag = tag}, static_cast<const std::byte*>(address), message.bytes)) {
+    [[likely]] case SendPort::Sent::yes : sent();
+    return true;
+    case SendPort::Sent::wake:
+      sent();  // before the call, so that nothing need be kept for after it
+      rma_wake_receiver(rank);
+      return true;
+    case SendPort::Sent::no:
+      break;
+  }
+  return false;
+}
+
+[[nodiscard, gnu::always_inline]] inline bool inlined_send(const void* address, MPI_Count count,
+                                                           MPI_Datatype type, int dest, int tag,
+                                                           MPI_Comm handle) {
+  return send_by_port(address, count, type, dest, tag, handle, [] {});
+}
+
+[[nodiscard, gnu::always_inline]] inline bool inlined_isend(const void* address, MPI_Count count,
+                                                            MPI_Datatype type, int dest, int tag,
+                                                            MPI_Comm handle, MPI_Request* request) {
+  return request != nullptr &&
+         send_by_port(address, count, type, dest, tag, handle, [request] { *request = sent_handle; });
+}
 
 [[nodiscard, gnu::always_inline]] inline bool short_send(const void* address, MPI_Count count,
                                                          MPI_Datatype type, int dest, int tag,

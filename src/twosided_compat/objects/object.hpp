@@ -70,8 +70,9 @@ class Counted : public Object {
   std::atomic<int> references_ = 1;
 };
 
-/// The predefined objects that exist, by their number.
-inline constinit std::array<std::atomic<Object*>, kPredefinedSize> predefined_objects = {};
+/// The predefined objects that exist, by their number. There is room for all numbers below kPredefinedEnd,
+/// though none lies above kPredefinedSize: so a handle is compared with one bound, and not with two.
+inline constinit std::array<std::atomic<Object*>, kPredefinedEnd> predefined_objects = {};
 
 /// Makes `object` the one behind its predefined handle, until it is withdrawn.
 void publish_predefined(Object& object);
@@ -85,7 +86,6 @@ template <class T, class Handle>
   Object* object = nullptr;
   const std::uintptr_t number = predefined_number(handle);
   if (number < kPredefinedEnd) {
-    if (number >= kPredefinedSize) return nullptr;
     object = predefined_objects[number].load(std::memory_order_acquire);  // pairs with publish_predefined()
   } else {
     object = reinterpret_cast<Object*>(handle);

@@ -67,7 +67,8 @@ TEST_F(InboxAddresses, ASecondRingOfTheSameSenderIsIgnored) {
     ASSERT_EQ(inbox->rings().size(), 1U);
     ASSERT_EQ(inbox->of(0), found);
   }
-  LineSender sender(first, kSizes);
+  LineCursor cursor;
+  LineSender sender(first, kSizes, cursor);
   EXPECT_TRUE(sender.send(MessageType::eager, {}, {}, {}));
   EXPECT_TRUE(inbox->waiting());
 }

@@ -35,6 +35,61 @@ std::size_t draw_size(std::mt19937_64& random, const LineRingSizes& sizes) {
   }
 }
 
+/// Fills a ring with messages of random sizes. Returns their number.
+std::uint64_t fill(LineRingWorld& world, std::mt19937_64& random, const LineRingSizes& sizes) {
+  std::uint64_t sent = 0;
+  while (send(world.sender, sent, draw_size(random, sizes))) ++sent;
+  return sent;
+}
+
+TEST(LineRing, ASenderThatWaitsIsAskedForBeforeTheRingIsEmpty) {
+  std::mt19937_64 random(test_seed());
+  for (const LineRingSizes& sizes : kLineRings) {
+    for (int round = 0; round < 200; ++round) {
+      LineRingWorld world(sizes);
+      std::uint64_t left = fill(world, random, sizes);
+      std::size_t bytes = draw_size(random, sizes);
+      while (send(world.sender, left, bytes)) {  // the message that waits is one that found no room
+        ++left;
+        bytes = draw_size(random, sizes);
+      }
+      bool sent = false;
+      for (; left > 0 && !sent; --left) {
+        LineReceiver::Head head;
+        ASSERT_EQ(world.receiver.peek(head), LineReceiver::Found::message);
+        world.receiver.pop(head, 0);
+        sent = world.receiver.may_be_wished_for(head) && send(world.sender, 0, bytes);
+      }
+      EXPECT_TRUE(sent) << sizes.lines << " lines, " << sizes.bytes << " bytes of slots, " << bytes;
+    }
+  }
+}
+
+TEST(LineRing, ABatchGivesAllPlacesBackAsItEnds) {
+  std::mt19937_64 random(test_seed());
+  for (const LineRingSizes& sizes : kLineRings) {
+    LineRingWorld world(sizes);
+    const std::uint64_t sent = fill(world, random, sizes);
+    LineReceiver::Head head;
+    {
+      LineReceiver::Batch batch(world.receiver);
+      for (std::uint64_t number = 0; number < sent; ++number) {
+        ASSERT_EQ(batch.peek(head), LineReceiver::Found::message);
+        ASSERT_TRUE(is(head, number));
+        batch.pop(head, 10);
+      }
+      EXPECT_EQ(batch.peek(head), LineReceiver::Found::nothing);
+      EXPECT_EQ(world.sender.released(), 0U);
+      EXPECT_FALSE(send(world.sender, sent, sizes.most_body()));
+    }
+    EXPECT_EQ(world.sender.released(), 10 * sent);
+    EXPECT_FALSE(world.receiver.waiting());
+    ASSERT_TRUE(send(world.sender, sent, sizes.most_body()));
+    ASSERT_EQ(world.receiver.peek(head), LineReceiver::Found::message);
+    EXPECT_TRUE(is(head, sent));
+  }
+}
+
 TEST(LineRing, RandomMessagesArriveInOrder) {
   std::mt19937_64 random(test_seed());
   for (const LineRingSizes& sizes : kLineRings) {

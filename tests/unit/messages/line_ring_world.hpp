@@ -18,7 +18,7 @@ class LineRingWorld {
   explicit LineRingWorld(const LineRingSizes& of)
       : sizes(of),
         memory_(new (std::align_val_t{64}) std::byte[of.memory() + 2 * kGuard]),
-        sender((fill(), ring()), of),
+        sender((fill(), ring()), of, cursor),
         receiver(ring(), of) {}
   ~LineRingWorld() { ::operator delete[](memory_, std::align_val_t{64}); }
   LineRingWorld(const LineRingWorld&) = delete;
@@ -57,6 +57,7 @@ class LineRingWorld {
   std::byte* const memory_;
 
  public:
+  LineCursor cursor;
   LineSender sender;
   LineReceiver receiver;
 };

@@ -50,6 +50,25 @@ TEST(Statistics, ThreadsThatRunAndThreadsThatEndedAreInTheTotal) {
   EXPECT_EQ(ended, running);
 }
 
+TEST(Statistics, WhatAnOwnerCountsItselfStaysInTheTotal) {
+  const std::uint64_t before = total_count(Counter::put_direct);
+  const std::uint64_t others = total_count(Counter::put_bytes);
+  std::uint64_t own = 0;
+  {
+    const SeparateCount separate(Counter::put_direct, [&own] { return own; });
+    {
+      const SeparateCount another(Counter::put_direct, [] { return std::uint64_t{100}; });
+      own = 7;
+      count(Counter::put_direct);
+      EXPECT_EQ(total_count(Counter::put_direct) - before, 108U);
+    }
+    own = 8;
+    EXPECT_EQ(total_counts()[kPuts] - before, 109U);
+  }
+  EXPECT_EQ(total_count(Counter::put_direct) - before, 109U);
+  EXPECT_EQ(total_count(Counter::put_bytes), others);
+}
+
 /// Counts when its thread ends, after or before the thread's own counts have ended.
 struct CountsAtTheEnd {
   ~CountsAtTheEnd() { count(Counter::put_direct); }
