@@ -1,13 +1,16 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 #include "atomics/kernels.hpp"
 #include "atomics/stripe_locks.hpp"
+#include "atomics/types.hpp"
 #include "core/job/job.hpp"
 #include "core/one_sided/remote_access.hpp"
+#include "util/statistics.hpp"
 #include "util/status.hpp"
 
 namespace librma {
@@ -31,6 +34,23 @@ class Accumulator {
   [[nodiscard]] Status accumulate(void* dst, const void* src, std::size_t bytes, rma_type_t type,
                                   const void* scale, int rank);
 
+  /// Does the same without a scale for memory that is mapped at `here`, if it lies in one stripe whose lock
+  /// is free, and needs no path to be chosen. Returns whether it is done. This is the short way of most short
+  /// accumulates.
+  [[nodiscard, gnu::always_inline]] bool accumulate_at_once(std::byte* here, const void* dst, const void* src,
+                                                            std::size_t bytes, rma_type_t type, int rank) {
+    const auto address = reinterpret_cast<std::uintptr_t>(dst);
+    if (bytes > StripeLocks::left_in_stripe(address)) [[unlikely]]
+      return false;
+    SharedLock& lock = locks(rank).of(address);
+    if (!lock.try_lock(lock_user_.rank)) [[unlikely]]
+      return false;
+    plain_[static_cast<std::size_t>(type)].run(here, static_cast<const std::byte*>(src), bytes);
+    lock.unlock();
+    count(Counter::accumulate);
+    return true;
+  }
+
   /// Sets the object that executes accumulates to ranks that are not mapped here; null for none. Called
   /// before the first accumulate.
   void set_remote(RemoteAtomics* remote) { remote_ = remote; }
@@ -49,13 +69,15 @@ class Accumulator {
   Accumulator(Job& job, RemoteAccess& remote_access)
       : job_(job),
         remote_access_(remote_access),
-        lock_user_{.rank = job.rank(), .policy = job.wait_policy(), .ended = [&job](int rank) {
-                     return job.ended(rank);
-                   }} {}
+        lock_user_{.rank = job.rank(),
+                   .policy = job.wait_policy(),
+                   .ended = [&job](int rank) { return job.ended(rank); }},
+        plain_(all_types<Kernel>([](rma_type_t type) { return Kernel(type, nullptr); })) {}
 
   Job& job_;
   RemoteAccess& remote_access_;
   const LockUser lock_user_;
+  const std::array<Kernel, kTypeCount> plain_;  ///< by type: those without a scale
   RemoteAtomics* remote_ = nullptr;
 };
 

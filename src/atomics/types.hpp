@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <utility>
 
 #include "rma/rma.h"
 
@@ -28,6 +30,17 @@ constexpr std::size_t type_size(rma_type_t type) {
       return 2 * sizeof(double);
   }
   return 0;
+}
+
+/// The number of element types, whose values are below it.
+inline constexpr std::size_t kTypeCount = RMA_COMPLEX_DOUBLE + 1;
+/// Returns of(type) of all types, by their values.
+template <typename Value, typename Of>
+constexpr std::array<Value, kTypeCount> all_types(const Of& of) {
+  return [&]<std::size_t... type>(std::index_sequence<type...> /*all*/) {
+    return std::array<Value, kTypeCount>{of(static_cast<rma_type_t>(type))...};
+  }
+  (std::make_index_sequence<kTypeCount>());
 }
 
 /// Returns the alignment of an element's address. For a complex type it is the size of a part.

@@ -58,6 +58,40 @@ TEST_F(Accumulate, AgreesWithTheModelInRegisteredMemory) {
   }
 }
 
+TEST_F(Accumulate, AtOnceAgreesWithTheModelAndWaitsForNothing) {
+  Random random = seeded_random();
+  auto* const memory = heap<std::byte>(2 * kStripe);
+  for (const rma_type_t type : kTypes) {
+    with_type(type, [&]<typename T>(T) {
+      constexpr std::size_t kCount = 10;
+      const std::vector<T> x = random_elements<T>(random, kCount);
+      const std::vector<T> y = random_elements<T>(random, kCount);
+      const auto accumulate_at = [&](std::byte* dst) {
+        std::memcpy(dst, y.data(), kCount * sizeof(T));
+        return accumulator->accumulate_at_once(dst, dst, x.data(), kCount * sizeof(T), type, 0);
+      };
+      std::byte* const end = memory + kStripe - kCount * sizeof(T);
+      const std::uint64_t before = total_count(Counter::accumulate);
+      ASSERT_TRUE(accumulate_at(end));
+      EXPECT_EQ(total_count(Counter::accumulate), before + 1);
+      for (std::size_t i = 0; i < kCount; ++i) {
+        T found = {};
+        std::memcpy(&found, end + i * sizeof(T), sizeof(T));
+        EXPECT_EQ(found, model(y[i], T(1), x[i])) << "type " << type << ", " << i;
+      }
+      // Nothing is done for data that lie in two stripes, and for a lock that another thread holds.
+      std::byte* const across = end + type_alignment(type);
+      EXPECT_FALSE(accumulate_at(across));
+      EXPECT_EQ(std::memcmp(across, y.data(), kCount * sizeof(T)), 0);
+      SharedLock& lock = accumulator->locks(0).of(reinterpret_cast<std::uintptr_t>(end));
+      ASSERT_TRUE(lock.try_lock(0)) << "the lock was given back";
+      EXPECT_FALSE(accumulate_at(end));
+      EXPECT_EQ(std::memcmp(end, y.data(), kCount * sizeof(T)), 0);
+      lock.unlock();
+    });
+  }
+}
+
 TEST_F(Accumulate, RefusesOtherMemoryAndLeavesIt) {
   double y = 1;
   const double x = 2;
