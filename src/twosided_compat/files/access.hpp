@@ -79,6 +79,18 @@ struct AccessKind {
   bool operator==(const AccessKind&) const = default;
 };
 
+/// What a member tells the others about its part of a collective access.
+struct AccessExtent {
+  MPI_Offset begin = 0;
+  MPI_Offset end = 0;
+  MPI_Count bytes = 0;
+  MPI_Count parts = 0;
+  std::int32_t ascending = 1;
+  std::int32_t wish = 0;            ///< the Switch of the hint
+  std::int32_t code = MPI_SUCCESS;  ///< of a member that fails
+  std::int32_t unused = 0;          // no padding travels
+};
+
 /// A nonblocking operation or a split collective one.
 struct FileOperation {
   explicit FileOperation(const AccessKind& of) : kind(of) {}

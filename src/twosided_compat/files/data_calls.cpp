@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "twosided_compat/binding/checked_arithmetic.hpp"
 #include "twosided_compat/calls.hpp"
@@ -18,6 +18,12 @@
 
 namespace librma::mpi {
 namespace {
+
+/// The bytes that an access has moved.
+struct Moved {
+  std::size_t in_file = 0;
+  MPI_Count in_memory = 0;
+};
 
 /// Checks that the call is allowed on the file.
 int check_kind(const File& file, const AccessKind& kind) {
@@ -65,42 +71,57 @@ int prepare(File& file, const AccessKind& kind, MPI_Offset offset, const FileMem
   return take_position(file, kind.pointer, offset, access);
 }
 
+/// Prepares the access of a call. A member of a collective call that has no memory for its own data takes part
+/// with an empty access, because the others wait for it: `failed` is its code then.
+int prepare_to_take_part(File& file, const AccessKind& kind, MPI_Offset offset, const FileMemory& memory,
+                         FileAccess& access, int& failed) {
+  if (!kind.is_collective) return prepare(file, kind, offset, memory, access);
+  try {
+    return prepare(file, kind, offset, memory, access);
+  } catch (const std::bad_alloc&) {
+    access = FileAccess();
+    failed = MPI_ERR_NO_MEM;
+    return MPI_SUCCESS;
+  }
+}
+
 /// Gives each member its place behind the members before it.
-int take_ordered_position(File& file, FileAccess& access) {
-  Communicator& comm = file.comm();
-  std::vector<MPI_Count> all(static_cast<std::size_t>(comm.size()));
-  const MPI_Count mine = access.bytes();
-  RMA_TRY(allgather(&mine, 1, MPI_COUNT, all.data(), 1, MPI_COUNT, file.comm_handle()));
+int take_ordered_position(File& file, FileAccess& access, int failed) {
+  const Communicator& comm = file.comm();
+  RMA_TRY(share_extents(file, {.bytes = access.bytes(), .code = failed}));
+  const auto bytes_before = [&](int rank) {
+    return std::accumulate(file.extents.begin(), file.extents.begin() + rank, MPI_Count{0},
+                           [](MPI_Count sum, const AccessExtent& one) { return sum + one.bytes; });
+  };
   struct {
     MPI_Offset position = 0;
     int code = MPI_SUCCESS;
   } begin;
-  if (comm.rank() == 0) {
-    begin.code =
-        advance_shared_pointer(file, std::accumulate(all.begin(), all.end(), MPI_Count{0}), begin.position);
-  }
+  if (comm.rank() == 0) begin.code = advance_shared_pointer(file, bytes_before(comm.size()), begin.position);
   RMA_TRY(share_from_first(file, &begin, sizeof begin));
   if (begin.code != MPI_SUCCESS) return failure(begin.code, "rank 0 cannot move the shared pointer");
-  access.position = std::accumulate(all.begin(), all.begin() + comm.rank(), begin.position);
+  access.position = begin.position + bytes_before(comm.rank());
   return access.check_range();
 }
 
-/// Moves the data. Stores what was moved, in the file and in memory.
-int execute(File& file, const AccessKind& kind, FileAccess& access, std::size_t& in_file,
-            MPI_Count& in_memory) {
-  if (kind.pointer == FilePointer::kOrdered) RMA_TRY(take_ordered_position(file, access));
-  const Outcome outcome = kind.is_collective ? transfer_together(file, access) : transfer(file, access);
-  in_file = outcome.bytes;
-  return access.finish(outcome, in_memory);
+/// Moves the data. Stores what was moved, in the file and in memory. `failed` is that of
+/// prepare_to_take_part().
+int execute(File& file, const AccessKind& kind, FileAccess& access, int failed, Moved& moved) {
+  if (kind.pointer == FilePointer::kOrdered) RMA_TRY(take_ordered_position(file, access, failed));
+  const Outcome outcome =
+      kind.is_collective ? transfer_together(file, access, failed) : transfer(file, access);
+  moved.in_file = outcome.bytes;
+  return access.finish(outcome, moved.in_memory);
 }
 
 void execute_later(File& file, FileOperation& operation) {
-  std::size_t in_file = 0;
+  Moved moved;
   try {
-    operation.code = execute(file, operation.kind, operation.access, in_file, operation.bytes);
+    operation.code = execute(file, operation.kind, operation.access, operation.code, moved);
   } catch (const std::bad_alloc&) {
     operation.code = MPI_ERR_NO_MEM;
   }
+  operation.bytes = moved.in_memory;
   operation.ended.store(true, std::memory_order_release);  // pairs with those who look for the end
 }
 
@@ -126,15 +147,15 @@ int run_access(MPI_File handle, const AccessKind& kind, MPI_Offset offset, const
                MPI_Status* status) {
   RMA_TRY_ASSIGN(file, find_file(handle));
   FileAccess access;
-  RMA_TRY(prepare(*file, kind, offset, memory, access));
+  int failed = MPI_SUCCESS;
+  RMA_TRY(prepare_to_take_part(*file, kind, offset, memory, access, failed));
   if (kind.is_collective) file->finish_collective_operations();
-  std::size_t in_file = 0;
-  MPI_Count in_memory = 0;
-  const int code = execute(*file, kind, access, in_file, in_memory);
+  Moved moved;
+  const int code = execute(*file, kind, access, failed, moved);
   // At the end of the file, and after a failure, the pointer is behind what was moved.
   if (kind.pointer == FilePointer::kIndividual)
-    static_cast<void>(file->advance_pointer(static_cast<MPI_Count>(in_file) - access.bytes()));
-  describe(status, in_memory);
+    static_cast<void>(file->advance_pointer(static_cast<MPI_Count>(moved.in_file) - access.bytes()));
+  describe(status, moved.in_memory);
   return code;
 }
 
@@ -142,7 +163,7 @@ int start_access(MPI_File handle, const AccessKind& kind, MPI_Offset offset, con
                  MPI_Request* made) {
   RMA_TRY_ASSIGN(file, find_file(handle));
   auto operation = std::make_shared<FileOperation>(kind);
-  RMA_TRY(prepare(*file, kind, offset, memory, operation->access));
+  RMA_TRY(prepare_to_take_part(*file, kind, offset, memory, operation->access, operation->code));
   auto request = std::make_unique<Request>(*file, Request::Type::kFile);
   request->become<Request::HasEnded>([&owner = *file, &self = *request, operation] {
     if (!operation->ended.load(std::memory_order_acquire)) return false;
@@ -160,7 +181,7 @@ int begin_access(MPI_File handle, const AccessKind& kind, MPI_Offset offset, con
   if (file->split != nullptr)
     return failure(MPI_ERR_IO, "another split collective operation of the file has begun and not ended");
   auto operation = std::make_shared<FileOperation>(kind);
-  RMA_TRY(prepare(*file, kind, offset, memory, operation->access));
+  RMA_TRY(prepare_to_take_part(*file, kind, offset, memory, operation->access, operation->code));
   RMA_TRY(hand_over(*file, operation));
   file->split = std::move(operation);
   return MPI_SUCCESS;

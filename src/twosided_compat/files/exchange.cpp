@@ -44,19 +44,26 @@ Exchange::Exchange(File& file, const FileAccess& access, const Division& divisio
       own_(static_cast<std::size_t>(std::ranges::find(division.aggregators, file.comm().rank()) -
                                     division.aggregators.begin())),
       out_(division.aggregators.size()),
-      lists_(file.comm()),
-      replies_(file.comm()),
+      lists_(file.comm(),
+             {.sends = 2 * out_.size(),
+              .receives = is_aggregator() ? 2 * static_cast<std::size_t>(file.comm().size()) : 0}),
+      replies_(file.comm(), {.sends = is_aggregator() ? static_cast<std::size_t>(file.comm().size()) : 0,
+                             .receives = out_.size()}),
+      amounts_out_(static_cast<std::size_t>(file.comm().size())),
+      amounts_in_(amounts_out_.size()),
       mover_(file.storage(), [&] {
         PiecePolicy policy = file.policy(access.direction());
         policy.buffer_bytes = file.hints.cb_buffer_size;
         return policy;
       }()) {
+  positions_.reserve(out_.size());
+  awaited_.reserve(out_.size());
   for (std::size_t i = 0; i < out_.size(); ++i) {
     const bool is_empty = access.bytes() == 0 || !access.view().has_data();
     const MPI_Offset first = is_empty ? access.end() : access.view().position_of(division.window_begin(i, 0));
     positions_.push_back(std::clamp(first, access.position, access.end()));
   }
-  if (is_aggregator()) in_.resize(static_cast<std::size_t>(file.comm().size()));
+  if (is_aggregator()) in_.resize(amounts_in_.size());
 }
 
 Outcome Exchange::run() {
@@ -68,7 +75,15 @@ Outcome Exchange::run() {
 }
 
 int Exchange::run_round(MPI_Offset round) {
-  for (std::size_t i = 0; i < out_.size(); ++i) find_share(i, round);
+  for (std::size_t i = 0; i < out_.size(); ++i) {
+    const bool found = succeeds([&] {
+      find_share(i, round);
+      return MPI_SUCCESS;
+    });
+    if (found) continue;
+    out_[i].pieces.clear();
+    out_[i].amount = {};
+  }
   RMA_TRY(exchange_amounts());
   if (is_aggregator()) RMA_TRY(start_aggregator());
   RMA_TRY(start_member());
@@ -99,55 +114,71 @@ void Exchange::find_share(std::size_t aggregator, MPI_Offset round) {
     share.pieces.push_back({static_cast<std::uint32_t>(offset - begin), static_cast<std::uint32_t>(bytes)});
   });
   share.amount = {static_cast<MPI_Count>(share.pieces.size()), to - from};
-  if (from == to) return;
+  if (from != to) collect(share);
+}
+
+void Exchange::collect(Share& share) {
+  const MPI_Count from = share.position - access_.position;
   if (access_.data().is_contiguous()) {
-    share.data = access_.data().data + (from - access_.position);
+    share.data = access_.data().data + from;
     return;
   }
-  share.memory.resize(static_cast<std::size_t>(to - from));
+  share.memory.resize(static_cast<std::size_t>(share.amount.bytes));
   share.data = share.memory.data();
   if (!writes()) return;
   std::byte* next = share.data;
-  access_.visit_data(from - access_.position, to - access_.position,
-                     [&](const std::byte* at, std::size_t bytes) {
-                       std::memcpy(next, at, bytes);
-                       next += bytes;
-                     });
+  access_.visit_data(from, from + share.amount.bytes, [&](const std::byte* at, std::size_t bytes) {
+    std::memcpy(next, at, bytes);
+    next += bytes;
+  });
 }
 
 int Exchange::exchange_amounts() {
-  const auto size = static_cast<std::size_t>(file_.comm().size());
-  std::vector<Amount> out(size);
-  std::vector<Amount> in(size);
   for (std::size_t i = 0; i < out_.size(); ++i)
-    out[static_cast<std::size_t>(division_.aggregators[i])] = out_[i].amount;
-  RMA_TRY(alltoall(out.data(), sizeof(Amount), MPI_BYTE, in.data(), sizeof(Amount), MPI_BYTE,
-                   file_.comm_handle()));
-  for (std::size_t rank = 0; rank < in_.size(); ++rank) in_[rank].amount = in[rank];
+    amounts_out_[static_cast<std::size_t>(division_.aggregators[i])] = out_[i].amount;
+  RMA_TRY(alltoall(amounts_out_.data(), sizeof(Amount), MPI_BYTE, amounts_in_.data(), sizeof(Amount),
+                   MPI_BYTE, file_.comm_handle()));
+  for (std::size_t rank = 0; rank < in_.size(); ++rank) in_[rank].amount = amounts_in_[rank];
   return MPI_SUCCESS;
 }
 
 int Exchange::start_aggregator() {
   for (std::size_t rank = 0; rank < in_.size(); ++rank) {
     Share& share = in_[rank];
-    const auto [pieces, bytes] = share.amount;
-    if (pieces == 0 && bytes == 0) continue;
-    if (pieces <= 0 || bytes < pieces || bytes > division_.window)
-      return failure(MPI_ERR_INTERN,
-                     fmt::format("rank {} announces {} pieces of {} bytes", rank, pieces, bytes));
-    if (static_cast<int>(rank) == file_.comm().rank()) {
-      share.pieces = out_[own_].pieces;
-      share.data = out_[own_].data;
-      continue;
-    }
-    const auto source = static_cast<int>(rank);
-    share.pieces.resize(static_cast<std::size_t>(pieces));
-    share.memory.resize(static_cast<std::size_t>(bytes));
-    share.data = share.memory.data();
-    RMA_TRY(lists_.receive(share.pieces.data(), share.pieces.size() * sizeof(WindowPiece), source, kListTag));
-    if (writes()) RMA_TRY(lists_.receive(share.data, share.memory.size(), source, kDataTag));
+    share.pieces.clear();
+    share.refused = false;
+    if (share.amount.pieces == 0 && share.amount.bytes == 0) continue;
+    share.refused = !succeeds([&] { return make_room(rank); });
+    if (static_cast<int>(rank) != file_.comm().rank()) RMA_TRY(receive_share(share, static_cast<int>(rank)));
+    if (share.refused) share.pieces.clear();
   }
   return MPI_SUCCESS;
+}
+
+int Exchange::make_room(std::size_t rank) {
+  Share& share = in_[rank];
+  const auto [pieces, bytes] = share.amount;
+  if (pieces <= 0 || bytes < pieces || bytes > division_.window)
+    return failure(MPI_ERR_INTERN,
+                   fmt::format("rank {} announces {} pieces of {} bytes", rank, pieces, bytes));
+  if (static_cast<int>(rank) == file_.comm().rank()) {
+    share.pieces = out_[own_].pieces;
+    share.data = out_[own_].data;
+    return MPI_SUCCESS;
+  }
+  share.pieces.resize(static_cast<std::size_t>(pieces));
+  share.memory.resize(static_cast<std::size_t>(bytes));
+  share.data = share.memory.data();
+  return MPI_SUCCESS;
+}
+
+int Exchange::receive_share(Share& share, int source) {
+  if (share.refused) {
+    RMA_TRY(lists_.discard(source, kListTag));
+    return writes() ? lists_.discard(source, kDataTag) : MPI_SUCCESS;
+  }
+  RMA_TRY(lists_.receive(share.pieces.data(), share.pieces.size() * sizeof(WindowPiece), source, kListTag));
+  return writes() ? lists_.receive(share.data, share.memory.size(), source, kDataTag) : MPI_SUCCESS;
 }
 
 int Exchange::start_member() {
@@ -181,7 +212,7 @@ int Exchange::merge(MPI_Offset round, std::vector<FilePiece>& merged) const {
   std::vector<std::size_t> ends = {0};
   for (std::size_t rank = 0; rank < in_.size(); ++rank) {
     const Share& share = in_[rank];
-    if (share.amount.pieces == 0) continue;
+    if (share.pieces.empty()) continue;
     MPI_Count at = 0;
     MPI_Offset before = 0;
     for (const WindowPiece& piece : share.pieces) {
@@ -200,14 +231,16 @@ int Exchange::merge(MPI_Offset round, std::vector<FilePiece>& merged) const {
 }
 
 int Exchange::access_window(MPI_Offset round) {
-  std::vector<FilePiece> merged;
-  RMA_TRY(merge(round, merged));
-  if (writes()) {
-    // The members hear of a failure at the end. They need the other rounds.
-    if (code_ == MPI_SUCCESS) code_ = mover_.write(merged).code;
+  MPI_Offset end = 0;
+  // The members hear of a failure at the end. They need the other rounds.
+  static_cast<void>(succeeds([&] {
+    std::vector<FilePiece> merged;
+    RMA_TRY(merge(round, merged));
+    if (writes()) return code_ == MPI_SUCCESS ? mover_.write(merged).code : MPI_SUCCESS;
+    end = read(merged);
     return MPI_SUCCESS;
-  }
-  return send_replies(division_.window_begin(own_, round), read(merged));
+  }));
+  return writes() ? MPI_SUCCESS : send_replies(division_.window_begin(own_, round), end);
 }
 
 MPI_Offset Exchange::read(std::span<FilePiece> pieces) {
@@ -237,7 +270,7 @@ MPI_Offset Exchange::read(std::span<FilePiece> pieces) {
 int Exchange::send_replies(MPI_Offset begin, MPI_Offset end) {
   for (std::size_t rank = 0; rank < in_.size(); ++rank) {
     const Share& share = in_[rank];
-    if (share.amount.pieces == 0) continue;
+    if (share.pieces.empty() && !share.refused) continue;
     std::size_t bytes = 0;
     for (const WindowPiece& piece : share.pieces) {
       const MPI_Offset there = end - (begin + piece.offset);

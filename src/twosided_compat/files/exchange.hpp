@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -32,11 +33,15 @@ struct Division {
 };
 
 /// The rounds of a collective access in two phases. The messages go by the communicator of the file.
+///
+/// A member that fails takes part in all rounds nevertheless, because the others wait for its messages: with
+/// nothing of its own, and without memory for what the others send. At the end all members learn of it.
 class Exchange {
  public:
+  /// Throws std::bad_alloc. Local: the members agree before run() that all of them have one.
   Exchange(File& file, const FileAccess& access, const Division& division);
 
-  /// Executes all rounds. A failure of one aggregator is that of all members.
+  /// Executes all rounds. A failure of one member is that of all.
   [[nodiscard]] Outcome run();
 
  private:
@@ -57,19 +62,39 @@ class Exchange {
     std::vector<std::byte> memory;  ///< of data that have no other contiguous place
     std::byte* data = nullptr;      ///< the data, one piece behind the other
     MPI_Offset position = 0;        ///< of the first byte, in this member's view
+    bool refused = false;           ///< by its aggregator, which has no memory for it, or finds it wrong
   };
 
   [[nodiscard]] bool writes() const { return access_.direction() == FileDirection::kWrite; }
   [[nodiscard]] bool is_aggregator() const { return own_ < division_.aggregators.size(); }
 
   [[nodiscard]] int run_round(MPI_Offset round);
-  /// Finds what this member accesses of a window.
+  /// Executes a step of this member. A failure becomes that of the access, and is told at the end.
+  template <class Step>
+  bool succeeds(const Step& step) {
+    int code = MPI_SUCCESS;
+    try {
+      code = step();
+    } catch (const std::bad_alloc&) {
+      code = MPI_ERR_NO_MEM;
+    }
+    if (code_ == MPI_SUCCESS) code_ = code;
+    return code == MPI_SUCCESS;
+  }
+  /// Finds what this member accesses of a window. Throws std::bad_alloc.
   void find_share(std::size_t aggregator, MPI_Offset round);
+  /// Gives a share the room for its data. Throws std::bad_alloc.
+  void collect(Share& share);
   /// Tells the aggregators how much this member accesses.
   [[nodiscard]] int exchange_amounts();
   /// Start the messages of a round: an aggregator's receives of lists and of data that are written, a
   /// member's sends of both and its receives of data that are read.
   [[nodiscard]] int start_aggregator();
+  /// Makes room for the share of a rank. MPI_ERR_INTERN if no honest member announces it. Throws
+  /// std::bad_alloc.
+  [[nodiscard]] int make_room(std::size_t rank);
+  /// Starts the receives of the share of another rank.
+  [[nodiscard]] int receive_share(Share& share, int source);
   [[nodiscard]] int start_member();
   [[nodiscard]] int wait_for_lists();
   /// Accesses this aggregator's window, and sends back what was read.
@@ -95,7 +120,9 @@ class Exchange {
   PendingMessages replies_;            ///< the data that are read: first those that this member gets
   std::vector<std::size_t> awaited_;   ///< the aggregators of those
   std::size_t own_bytes_ = 0;          ///< of an aggregator that reads: what its own share has got
-  int code_ = MPI_SUCCESS;             ///< of this aggregator's accesses
+  std::vector<Amount> amounts_out_;    ///< by rank: what this member announces in a round
+  std::vector<Amount> amounts_in_;     ///< by rank: what the others announce to this one
+  int code_ = MPI_SUCCESS;             ///< of this member
   std::size_t bytes_ = 0;              ///< of this member's data, which were moved
   PieceMover mover_;
 };

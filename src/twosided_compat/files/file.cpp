@@ -59,18 +59,23 @@ std::vector<int> File::aggregators() const {
   const int size = comm_.size();
   std::vector<int> before(static_cast<std::size_t>(size));  // by rank: the ranks before it on its host
   std::vector<int> count(static_cast<std::size_t>(size));   // by the first rank of a host: its ranks so far
-  int host_count = 0;
   for (int rank = 0; rank < size; ++rank) {
     const auto host = static_cast<std::size_t>(hosts[static_cast<std::size_t>(rank)]);
     before[static_cast<std::size_t>(rank)] = count[host]++;
-    if (before[static_cast<std::size_t>(rank)] == 0) ++host_count;
   }
   std::vector<int> ranks(static_cast<std::size_t>(size));
   std::iota(ranks.begin(), ranks.end(), 0);
   std::ranges::stable_sort(ranks, {}, [&](int rank) { return before[static_cast<std::size_t>(rank)]; });
-  const int wanted = hints.cb_nodes != 0 ? hints.cb_nodes : host_count;
-  ranks.resize(static_cast<std::size_t>(std::min(wanted, size)));
+  ranks.resize(static_cast<std::size_t>(aggregator_count()));
   return ranks;
+}
+
+int File::aggregator_count() const {
+  int host_count = 0;
+  for (int rank = 0; rank < comm_.size(); ++rank) {
+    if (hosts[static_cast<std::size_t>(rank)] == rank) ++host_count;
+  }
+  return std::min(hints.cb_nodes != 0 ? hints.cb_nodes : host_count, comm_.size());
 }
 
 PiecePolicy File::policy(FileDirection direction) const {
@@ -119,15 +124,22 @@ void close_left_files() {
 }
 
 int agree(Communicator& comm, int code) {
-  std::vector<int> codes(static_cast<std::size_t>(comm.size()));
-  RMA_TRY(allgather(&code, 1, MPI_INT, codes.data(), 1, MPI_INT, comm.handle<MPI_Comm>()));
-  for (std::size_t rank = 0; rank < codes.size(); ++rank) {
-    if (codes[rank] == MPI_SUCCESS) continue;
-    // The failing member has the better text.
-    if (static_cast<int>(rank) == comm.rank()) return codes[rank];
-    return failure(codes[rank], fmt::format("the call fails on rank {} of the file's communicator", rank));
-  }
-  return MPI_SUCCESS;
+  // It allocates nothing, so a member that has no memory can say so. The largest word is that of the first
+  // rank that fails.
+  constexpr unsigned kCodeBits = 32;
+  const std::int64_t before_others = comm.size() - comm.rank();
+  const std::int64_t mine = code != MPI_SUCCESS ? (before_others << kCodeBits) + code : 0;
+  std::int64_t first = 0;
+  RMA_TRY(allreduce(&mine, &first, 1, MPI_INT64_T, MPI_MAX, comm.handle<MPI_Comm>()));
+  if (first == 0) return MPI_SUCCESS;
+  return failure_of_rank(comm, comm.size() - static_cast<int>(first >> kCodeBits),
+                         static_cast<int>(first & ((std::int64_t{1} << kCodeBits) - 1)));
+}
+
+int failure_of_rank(const Communicator& comm, int rank, int code) {
+  // The failing member has the better text.
+  if (rank == comm.rank()) return code;
+  return failure(code, fmt::format("the call fails on rank {} of the file's communicator", rank));
 }
 
 int check_same(const File& file, const char* names, std::array<MPI_Offset, 2> arguments) {

@@ -45,6 +45,7 @@ class File final : public ErrorHandlerOwner {
   void set_view(std::shared_ptr<const FileView> view);
   /// Returns the ranks that access the file for all in collective calls: some of each host.
   [[nodiscard]] std::vector<int> aggregators() const;
+  [[nodiscard]] int aggregator_count() const;
   [[nodiscard]] bool is_on_one_host() const {
     return std::ranges::all_of(hosts, [](int first) { return first == 0; });
   }
@@ -70,6 +71,8 @@ class File final : public ErrorHandlerOwner {
   FileHints hints;
   /// The lowest rank on the same host, by rank.
   std::vector<int> hosts;
+  /// By rank, of the collective access that is under way.
+  std::vector<AccessExtent> extents;
   std::uint64_t* shared_pointer = nullptr;  ///< in the memory of rank 0: a position in the view
   void* shared_memory = nullptr;            ///< what this member has of rma_malloc for it
   /// Relaxed: collective calls set them, and a program orders its own calls.
@@ -109,6 +112,8 @@ void close_left_files();
 /// Agrees with the other members: a member that fails makes the call fail on all, with the code of the first
 /// one that does. Collective. Returns that code.
 [[nodiscard]] int agree(Communicator& comm, int code);
+/// Fails with the code of a rank that has failed. Returns the code.
+[[nodiscard]] int failure_of_rank(const Communicator& comm, int rank, int code);
 /// Checks that all members have given the same arguments to a collective call. MPI_ERR_NOT_SAME, on all
 /// members.
 [[nodiscard]] int check_same(const File& file, const char* names, std::array<MPI_Offset, 2> arguments);

@@ -122,6 +122,7 @@ int make_shared_state(File& file) {
   int host = 0;  // the lowest rank on this one's
   while (rma_same_host(comm.world_rank(host)) == 0) ++host;
   file.hosts.resize(size);
+  file.extents.resize(size);
   RMA_TRY(allgather(&host, 1, MPI_INT, file.hosts.data(), 1, MPI_INT, file.comm_handle()));
   MPI_Offset end = 0;
   int code = MPI_SUCCESS;

@@ -27,12 +27,20 @@ int PendingMessages::receive(void* data, std::size_t bytes, int from, int tag) {
       rma_recv_nb(data, bytes, comm_.world_rank(from), tag, comm_.context(), &one.info, &one.request));
 }
 
+int PendingMessages::discard(int from, int tag) {
+  const std::size_t place = receives_.size();
+  const int code = receive(nullptr, 0, from, tag);
+  receives_[place].discards = true;
+  return code;
+}
+
 int PendingMessages::wait() {
   int code = MPI_SUCCESS;
   for (Receive& one : receives_) {
     if (one.request == RMA_REQUEST_NULL) continue;
     if (code != MPI_SUCCESS) static_cast<void>(rma_cancel(one.request));
     const rma_status_t status = rma_wait(&one.request);
+    if (one.discards && status == RMA_ERR_TRUNCATED) continue;
     if (code == MPI_SUCCESS) code = checked(status);
   }
   for (rma_request_t& request : sends_) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
+#include <vector>
 
 #include "rma/messages.h"
 #include "twosided_compat/communicators/communicator.hpp"
@@ -12,7 +12,15 @@ namespace librma::mpi {
 /// The calls return MPI_SUCCESS or an error class.
 class PendingMessages {
  public:
-  explicit PendingMessages(const Communicator& comm) : comm_(comm) {}
+  /// At most so many sends and receives are under way between two calls of clear(). Throws std::bad_alloc.
+  struct Room {
+    std::size_t sends = 0;
+    std::size_t receives = 0;
+  };
+  PendingMessages(const Communicator& comm, const Room& room) : comm_(comm) {
+    sends_.reserve(room.sends);
+    receives_.reserve(room.receives);
+  }
   /// Gives up the receives, because their memory may end, and waits for the sends.
   ~PendingMessages();
   PendingMessages(const PendingMessages&) = delete;
@@ -20,6 +28,8 @@ class PendingMessages {
 
   [[nodiscard]] int send(const void* data, std::size_t bytes, int to, int tag);
   [[nodiscard]] int receive(void* data, std::size_t bytes, int from, int tag);
+  /// Receives a message for whose data there is no place, so that its sender need not wait.
+  [[nodiscard]] int discard(int from, int tag);
   /// Waits for all. Returns the first failure. The receives that are left are given up then.
   [[nodiscard]] int wait();
   /// Returns the bytes of each receive since the last clear(), in their order.
@@ -31,11 +41,12 @@ class PendingMessages {
   struct Receive {
     rma_request_t request = RMA_REQUEST_NULL;
     rma_message_info_t info = {};
+    bool discards = false;
   };
 
   const Communicator& comm_;
-  std::deque<rma_request_t> sends_;
-  std::deque<Receive> receives_;  // their addresses stay
+  std::vector<rma_request_t> sends_;
+  std::vector<Receive> receives_;  // they have room for all, so the addresses of `info` stay
 };
 
 }  // namespace librma::mpi

@@ -6,12 +6,14 @@
 #include "twosided_compat/files/two_phase.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <vector>
+#include <new>
+#include <optional>
+#include <span>
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/files/exchange.hpp"
 #include "twosided_compat/files/file.hpp"
+#include "util/try.hpp"
 
 namespace librma::mpi {
 namespace {
@@ -21,20 +23,10 @@ namespace {
 constexpr MPI_Count kLargePart = 32768;
 constexpr MPI_Count kLargePartOnOneHost = 4096;
 
-/// What a member tells the others about its access.
-struct Extent {
-  MPI_Offset begin = 0;
-  MPI_Offset end = 0;
-  MPI_Count bytes = 0;
-  MPI_Count parts = 0;
-  std::int32_t ascending = 1;
-  std::int32_t wish = 0;  ///< the Switch of the hint
-};
-
-Extent extent_of(const File& file, const FileAccess& access) {
+AccessExtent extent_of(const File& file, const FileAccess& access) {
   const FileView& view = access.view();
   const bool writes = access.direction() == FileDirection::kWrite;
-  Extent extent;
+  AccessExtent extent;
   extent.wish = static_cast<std::int32_t>(writes ? file.hints.romio_cb_write : file.hints.romio_cb_read);
   if (access.bytes() == 0 || !view.has_data()) return extent;
   extent.begin = view.offset_of(access.position);
@@ -45,22 +37,25 @@ Extent extent_of(const File& file, const FileAccess& access) {
   return extent;
 }
 
-/// Returns whether ranges overlap.
-bool interleave(std::vector<Extent> all) {
-  std::erase_if(all, [](const Extent& one) { return one.bytes == 0; });
-  std::ranges::sort(all, {}, &Extent::begin);
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    if (all[i].begin < all[i - 1].end) return true;
+/// Returns whether ranges overlap. Sorts them.
+bool interleave(std::span<AccessExtent> all) {
+  std::ranges::sort(all, {}, &AccessExtent::begin);
+  MPI_Offset end = 0;
+  for (const AccessExtent& one : all) {
+    if (one.bytes == 0) continue;
+    if (one.begin < end) return true;
+    end = one.end;
   }
   return false;
 }
 
-/// Returns whether the members access the file together. All decide the same.
-bool is_together(const File& file, const std::vector<Extent>& all) {
+/// Returns whether the members access the file together. All decide the same. It allocates nothing, here and
+/// in divide(), because a member that could not decide would leave the others alone.
+bool is_together(const File& file, std::span<AccessExtent> all) {
   MPI_Count bytes = 0;
   MPI_Count parts = 0;
   bool all_wish = true;
-  for (const Extent& one : all) {
+  for (const AccessExtent& one : all) {
     if (one.ascending == 0 || one.wish == static_cast<std::int32_t>(Switch::kDisable)) return false;
     all_wish = all_wish && one.wish == static_cast<std::int32_t>(Switch::kEnable);
     bytes += one.bytes;
@@ -75,20 +70,19 @@ MPI_Offset rounded_up(MPI_Offset value, MPI_Offset unit) { return (value + unit 
 
 /// Divides the range of all accesses among the aggregators. Returns false if the accesses are too sparse
 /// for it.
-bool divide(const File& file, const std::vector<Extent>& all, Division& division) {
+bool divide(const File& file, std::span<const AccessExtent> all, Division& division) {
   constexpr MPI_Offset kPage = 4096;
-  division.aggregators = file.aggregators();
   MPI_Offset begin = 0;
   bool is_first = true;
   MPI_Count bytes = 0;
-  for (const Extent& one : all) {
+  for (const AccessExtent& one : all) {
     if (one.bytes == 0) continue;
     begin = is_first ? one.begin : std::min(begin, one.begin);
     division.end = std::max(division.end, one.end);
     bytes += one.bytes;
     is_first = false;
   }
-  const auto count = static_cast<MPI_Offset>(division.aggregators.size());
+  const auto count = static_cast<MPI_Offset>(file.aggregator_count());
   const auto unit = std::max(kPage, static_cast<MPI_Offset>(file.hints.striping_unit));
   division.begin = begin / unit * unit;
   division.part = rounded_up((division.end - division.begin - 1) / count + 1, unit);
@@ -99,20 +93,42 @@ bool divide(const File& file, const std::vector<Extent>& all, Division& division
   return division.rounds <= kSparse * (bytes / (count * division.window) + 1);
 }
 
+/// Makes the exchange, or fails on all members: those that have no memory for it take part in none.
+int make_exchange(File& file, const FileAccess& access, Division& division, std::optional<Exchange>& made) {
+  int code = MPI_SUCCESS;
+  try {
+    division.aggregators = file.aggregators();
+    made.emplace(file, access, division);
+  } catch (const std::bad_alloc&) {
+    code = MPI_ERR_NO_MEM;
+  }
+  return agree(file.comm(), code);
+}
+
 }  // namespace
 
-Outcome transfer_together(File& file, const FileAccess& access) {
-  Communicator& comm = file.comm();
-  if (comm.size() == 1 || file.atomic.load(std::memory_order_relaxed)) return transfer(file, access);
-  std::vector<Extent> all(static_cast<std::size_t>(comm.size()));
-  const Extent mine = extent_of(file, access);
-  const int code =
-      allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm.handle<MPI_Comm>());
-  if (code != MPI_SUCCESS) return {.code = code};
+int share_extents(File& file, const AccessExtent& mine) {
+  std::span<AccessExtent> all = file.extents;
+  RMA_TRY(allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, file.comm_handle()));
+  const auto failed =
+      std::ranges::find_if(all, [](const AccessExtent& one) { return one.code != MPI_SUCCESS; });
+  if (failed == all.end()) return MPI_SUCCESS;
+  return failure_of_rank(file.comm(), static_cast<int>(failed - all.begin()), failed->code);
+}
+
+Outcome transfer_together(File& file, const FileAccess& access, int code) {
+  const Communicator& comm = file.comm();
+  if (comm.size() == 1 || file.atomic.load(std::memory_order_relaxed))
+    return code == MPI_SUCCESS ? transfer(file, access) : Outcome{.code = code};
+  const AccessExtent mine = code == MPI_SUCCESS ? extent_of(file, access) : AccessExtent{.code = code};
+  if (const int shared = share_extents(file, mine); shared != MPI_SUCCESS) return {.code = shared};
   Division division;
-  if (!is_together(file, all) || !divide(file, all, division)) return transfer(file, access);
-  Exchange exchange(file, access, division);
-  Outcome outcome = exchange.run();
+  if (!is_together(file, file.extents) || !divide(file, file.extents, division))
+    return transfer(file, access);
+  std::optional<Exchange> exchange;
+  if (const int made = make_exchange(file, access, division, exchange); made != MPI_SUCCESS)
+    return {.code = made};
+  Outcome outcome = exchange->run();
   // A member that has no place for its data fails alone.
   if (outcome.code == MPI_SUCCESS && mine.bytes == 0) outcome = transfer(file, access);
   return outcome;

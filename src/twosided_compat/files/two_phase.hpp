@@ -4,8 +4,12 @@
 
 namespace librma::mpi {
 
+/// Gives all members of a file the extents of their accesses, in file.extents, in the order of ranks. It
+/// allocates nothing. Collective. Fails on all members if one of them gives a code.
+[[nodiscard]] int share_extents(File& file, const AccessExtent& mine);
+
 /// Moves the data of the accesses of all members of a file. Collective. Returns the outcome of this member's
-/// access.
-[[nodiscard]] Outcome transfer_together(File& file, const FileAccess& access);
+/// access. `code` is that of a member that has failed already, and whose access is empty: all fail then.
+[[nodiscard]] Outcome transfer_together(File& file, const FileAccess& access, int code);
 
 }  // namespace librma::mpi
