@@ -7,8 +7,12 @@
 
 namespace librma {
 
-Status bad_rank(int rank, int size) {
-  return {RMA_ERR_RANK, text("there is no rank {}: ranks are 0 .. {}", rank, size - 1)};
+Status check_stranger(const Job& job, int rank) {
+  if (rank >= 0 && rank < job.size() && job.mapped(rank)) return {};
+  if (job.size() == job.world_size())
+    return {RMA_ERR_RANK, text("there is no rank {}: ranks are 0 .. {}", rank, job.size() - 1)};
+  return {RMA_ERR_RANK, text("this process has met no rank {}: its own world has the ranks {} .. {}", rank,
+                             job.world_first(), job.world_first() + job.world_size() - 1)};
 }
 
 Status null_argument(const char* argument) { return {RMA_ERR_ARGUMENT, text("{} is null", argument)}; }

@@ -14,15 +14,16 @@
 
 namespace librma {
 
-[[nodiscard, gnu::cold]] Status bad_rank(int rank, int size);
+/// Checks a rank that is not of this world: this process has met it.
+[[nodiscard, gnu::cold]] Status check_stranger(const Job& job, int rank);
 [[nodiscard, gnu::cold]] Status null_argument(const char* argument);
 [[nodiscard, gnu::cold]] Status overflow(const void* address, std::size_t bytes);
 [[nodiscard, gnu::cold]] Status misaligned(const void* address, std::size_t alignment);
 
 [[nodiscard]] inline Status check_rank(const Runtime& runtime, int rank) {
-  const int size = runtime.job->size();
-  if (static_cast<unsigned>(rank) >= static_cast<unsigned>(size)) [[unlikely]]
-    return bad_rank(rank, size);
+  const Job& job = *runtime.job;
+  if (static_cast<unsigned>(rank - job.world_first()) >= static_cast<unsigned>(job.world_size())) [[unlikely]]
+    return check_stranger(job, rank);
   return {};
 }
 

@@ -148,7 +148,7 @@ int rma_rank(void) {
 
 int rma_size(void) {
   const Runtime* const runtime = current_runtime.load(std::memory_order_acquire);
-  return runtime != nullptr ? runtime->job->size() : -1;
+  return runtime != nullptr ? runtime->job->world_size() : -1;
 }
 
 int rma_program(void) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -12,8 +13,21 @@
 #include "rma/rma.h"
 #include "util/settings.hpp"
 #include "util/status.hpp"
+#include "util/system/rank_calls.hpp"
 
 namespace librma {
+
+/// The ranks that have started this process's world, and the number under which the two worlds meet.
+struct Parents {
+  std::vector<int> ranks;  ///< empty in the world of the command line
+  std::uint32_t number = 0;
+};
+
+/// Ranks that meet, which may be of several worlds.
+struct Assembly {
+  std::span<const int> ranks;  ///< this one among them
+  std::uint32_t number = 0;    ///< one that no others use who meet meanwhile
+};
 
 /// This process's place in its job, and the exchange of the first data between processes that do not know
 /// each other yet. The launcher carries each process's *card*, which contains its transport addresses, to the
@@ -30,13 +44,23 @@ class Bootstrap {
 
   /// Returns the world rank of this process, 0 to size() - 1.
   [[nodiscard]] int rank() const noexcept { return info_.rank; }
-  /// Returns the number of processes of the job.
+  /// Returns the number of processes that the job has or may have: its seats. Ranks are below this.
   [[nodiscard]] int size() const noexcept { return info_.size; }
+  /// Returns the first rank of this process's world, and how many it has: the processes that begin together.
+  /// Without seats that are free at the start these are all processes of the job.
+  [[nodiscard]] int world_first() const noexcept { return info_.world_first; }
+  [[nodiscard]] int world_size() const noexcept { return info_.world_size; }
+  /// Returns who has started this world.
+  [[nodiscard]] const Parents& parents() const noexcept { return info_.parents; }
   /// Returns the number of this process's program, 0 if the job has only one.
   [[nodiscard]] int program() const noexcept { return info_.program; }
-  /// Returns the world ranks of the processes on this host with which this one can share memory,
+  /// Returns the ranks of the processes of this world on this host with which this one can share memory,
   /// ascending, including itself.
   [[nodiscard]] const std::vector<int>& local_ranks() const noexcept { return info_.local_ranks; }
+  /// Returns the same with the ranks of other worlds that may come, for tables that have room for all.
+  [[nodiscard]] const std::vector<int>& local_seats() const noexcept {
+    return info_.local_seats.empty() ? info_.local_ranks : info_.local_seats;
+  }
   /// Returns the directory in which these processes meet by the files of sockets, because they are in several
   /// network namespaces; empty if they are in one, or the launcher does not tell.
   [[nodiscard]] const std::string& meeting_directory() const noexcept { return info_.meeting_directory; }
@@ -53,7 +77,7 @@ class Bootstrap {
   /// once per Bootstrap.
   virtual Status publish(std::span<const std::byte> card) = 0;
 
-  /// Makes all published cards readable. Collective over the job.
+  /// Makes all published cards readable. Collective over the world.
   virtual Status fence() = 0;
 
   /// Says what fence() does meanwhile, again and again: for a process without a thread that could do it. A
@@ -63,6 +87,20 @@ class Bootstrap {
   /// Returns the card that `rank` published before the last fence(). Local: it fetches only this card.
   /// RMA_ERR_RANK if there is no such rank, RMA_ERR_LAUNCH if the launcher does not have the card.
   virtual Result<std::vector<std::byte>> card_of(int rank) = 0;
+
+  /// Gives `card` to the launcher, unless it is empty, and waits until all ranks of an assembly have called
+  /// this. Returns the cards of those that are `wanted`. Thread-safe. RMA_ERR_PEER_LOST if one of them has
+  /// ended or left the job, RMA_ERR_UNSUPPORTED if the launcher cannot do it.
+  virtual Result<std::vector<std::vector<std::byte>>> convene(const Assembly& assembly,
+                                                              std::span<const std::byte> card,
+                                                              std::span<const int> wanted);
+  /// Asks the launcher (RankCall::spawn and those behind it), and waits for its answer. Thread-safe.
+  /// RMA_ERR_ARGUMENT with the launcher's reason if it denies, RMA_ERR_UNSUPPORTED if it cannot do it.
+  struct LauncherAnswer {
+    RankWords words;
+    std::vector<std::byte> body;
+  };
+  virtual Result<LauncherAnswer> ask(RankCall call, std::int32_t number, std::span<const std::byte> body);
 
   /// Writes `text` to stderr and ends all processes of the job. The launcher exits with `exit_code`.
   [[noreturn]] virtual void abort(int exit_code, std::string_view text) = 0;
@@ -74,11 +112,17 @@ class Bootstrap {
     int program = 0;
     std::vector<int> local_ranks;
     std::string job_id;
+    int world_first = 0;
+    int world_size = 0;                 ///< 0: all of them
+    std::vector<int> local_seats = {};  ///< empty: the same as local_ranks
+    Parents parents = {};
     std::string remark = {};
     std::string meeting_directory = {};
     std::string apart = {};
   };
-  explicit Bootstrap(JobInfo info) : info_(std::move(info)) {}
+  explicit Bootstrap(JobInfo info) : info_(std::move(info)) {
+    if (info_.world_size == 0) info_.world_size = info_.size;
+  }
   JobInfo& info() noexcept { return info_; }
   /// A fence waits so many milliseconds, -1 for any number, and then calls drive().
   [[nodiscard]] int pause(int otherwise) const { return drive_ ? 1 : otherwise; }

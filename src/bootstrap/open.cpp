@@ -50,4 +50,26 @@ Result<std::unique_ptr<Bootstrap>> open_bootstrap(int incarnation, const rma_boo
   return open_pmix_bootstrap(incarnation);
 }
 
+namespace {
+
+Status no_such_launcher() {
+  return {
+      RMA_ERR_UNSUPPORTED,
+      "this job was not started by rmarun, and no other launcher lets processes start more ranks, meet those "
+      "of another start, or publish names of their ports"};
+}
+
+}  // namespace
+
+Result<std::vector<std::vector<std::byte>>> Bootstrap::convene(const Assembly& /*assembly*/,
+                                                               std::span<const std::byte> /*card*/,
+                                                               std::span<const int> /*wanted*/) {
+  return no_such_launcher();
+}
+
+Result<Bootstrap::LauncherAnswer> Bootstrap::ask(RankCall /*call*/, std::int32_t /*number*/,
+                                                 std::span<const std::byte> /*body*/) {
+  return no_such_launcher();
+}
+
 }  // namespace librma

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include "util/bytes_of.hpp"
 #include "util/system/interruptions.hpp"
 #include "util/system/rank_calls.hpp"
+#include "util/system/spawn_call.hpp"
 #include "util/system/unix_socket.hpp"
 #include "util/take_head.hpp"
 #include "util/try.hpp"
@@ -72,7 +75,12 @@ Result<Answer> hear(const Descriptor& socket, RankCall asked) {
   }
   answer.words = *words;
   if (answer.words.call == RankCall::gone) {
-    return Status(RMA_ERR_LAUNCH, fmt::format("rank {} has ended, or has left the job", answer.words.rank));
+    const rma_status_t code = asked == RankCall::convene ? RMA_ERR_PEER_LOST : RMA_ERR_LAUNCH;
+    return Status(code, fmt::format("rank {} has ended, or has left the job", answer.words.rank));
+  }
+  if (answer.words.call == RankCall::denied) {
+    const auto* const why = reinterpret_cast<const char*>(answer.body().data());
+    return Status(RMA_ERR_ARGUMENT, std::string(why, answer.body().size()));
   }
   if (answer.words.call != asked) return Status(RMA_ERR_LAUNCH, "rmarun refuses this process as a rank");
   return answer;
@@ -111,17 +119,42 @@ class RmarunBootstrap final : public Bootstrap {
       return {RMA_ERR_LAUNCH, "rmarun gives no usable list of the ranks on this host"};
     }
     if (group->by_file != 0) info().meeting_directory = directory_;
-    if (ranks.size() < static_cast<std::size_t>(size())) {
+    if (ranks.size() < static_cast<std::size_t>(world_size())) {
       info().apart = fmt::format(
           "only {} of the {} ranks of this host can share memory, because the others have network "
           "namespaces of their own and they, or this one, do not see the directory {} of rmarun. Let all "
           "ranks see it (containers: bind it; TMPDIR of rmarun names another place for it), or run them in "
           "one network "
           "namespace",
-          ranks.size(), size(), directory_);
+          ranks.size(), world_size(), directory_);
     }
+    RMA_TRY(note_seats(ranks));
     info().local_ranks = std::move(ranks);
     return {};
+  }
+
+  Result<std::vector<std::vector<std::byte>>> convene(const Assembly& assembly,
+                                                      std::span<const std::byte> card,
+                                                      std::span<const int> wanted) override {
+    RMA_TRY_ASSIGN(socket, reach_rmarun(directory_));
+    const RankWords words = {
+        .call = RankCall::convene, .rank = rank(), .number = static_cast<std::int32_t>(assembly.number)};
+    if (!send_call(socket, words, encode_ranks(assembly.ranks), card)) return rmarun_is_gone();
+    if (auto all_here = hear(socket, RankCall::convene); !all_here.ok()) return std::move(all_here).status();
+    std::vector<std::vector<std::byte>> cards;
+    for (const int other : wanted) {
+      if (!send_call(socket, {.call = RankCall::card, .rank = other})) return rmarun_is_gone();
+      RMA_TRY_ASSIGN(answer, hear(socket, RankCall::card));
+      cards.emplace_back(answer.body().begin(), answer.body().end());
+    }
+    return cards;
+  }
+
+  Result<LauncherAnswer> ask(RankCall call, std::int32_t number, std::span<const std::byte> body) override {
+    RMA_TRY_ASSIGN(socket, reach_rmarun(directory_));
+    if (!send_call(socket, {.call = call, .rank = rank(), .number = number}, body)) return rmarun_is_gone();
+    RMA_TRY_ASSIGN(answer, hear(socket, call));
+    return LauncherAnswer{.words = answer.words, .body = {answer.body().begin(), answer.body().end()}};
   }
 
   Status publish(std::span<const std::byte> card) override { return tell(RankCall::publish, card); }
@@ -153,6 +186,18 @@ class RmarunBootstrap final : public Bootstrap {
   }
 
  private:
+  /// Ranks that come later share memory with this one if all of its world do.
+  Status note_seats(const std::vector<int>& present) {
+    if (size() == world_size()) return {};
+    if (present.size() < static_cast<std::size_t>(world_size()) || !info().meeting_directory.empty()) {
+      return {RMA_ERR_UNSUPPORTED,
+              "rmarun --universe: ranks can be added only if all can share memory, in one network namespace"};
+    }
+    info().local_seats.resize(static_cast<std::size_t>(size()));
+    std::iota(info().local_seats.begin(), info().local_seats.end(), 0);
+    return {};
+  }
+
   Status tell(RankCall what, std::span<const std::byte> body = {}) {
     return send_call(socket_, {.call = what, .rank = rank()}, body) ? Status() : rmarun_is_gone();
   }
@@ -164,7 +209,7 @@ class RmarunBootstrap final : public Bootstrap {
       note.about = "all ranks";
       note.meeting = meetings_ << 32U | std::uint32_t{1};
       note.exact = true;
-      for (int other = 0; other < size(); ++other) {
+      for (int other = world_first(); other < world_first() + world_size(); ++other) {
         if (other != rank()) note.ranks.push_back(other);
       }
     };
@@ -208,12 +253,26 @@ Result<std::unique_ptr<Bootstrap>> open_rmarun_bootstrap(const std::string& dire
   const RankSite site = site_of_this_process(directory);
   if (!send_call(socket, words, bytes_of(site))) return rmarun_is_gone();
   RMA_TRY_ASSIGN(answer, hear(socket, RankCall::join));
-  if (answer.words.number <= words.rank) return Status(RMA_ERR_LAUNCH, "rmarun gives no usable job size");
+  std::span<const std::byte> rest = answer.body();
+  const auto world = take_head<RankWorld>(rest);
+  if (!world || world->first < 0 || world->first > words.rank || world->count <= words.rank - world->first ||
+      world->count > answer.words.number - world->first) {
+    return Status(RMA_ERR_LAUNCH, "rmarun gives no usable job size");
+  }
+  Parents parents = {.ranks = {}, .number = world->number};
+  while (const auto parent = take_head<std::int32_t>(rest)) {
+    if (*parent < 0 || *parent >= answer.words.number)
+      return Status(RMA_ERR_LAUNCH, "rmarun gives no usable list of the ranks that have started this one");
+    parents.ranks.push_back(*parent);
+  }
   std::unique_ptr<RmarunBootstrap> opened(new RmarunBootstrap({.rank = words.rank,
                                                                .size = answer.words.number,
                                                                .program = answer.words.program,
                                                                .local_ranks = {words.rank},
-                                                               .job_id = job},
+                                                               .job_id = job,
+                                                               .world_first = world->first,
+                                                               .world_size = world->count,
+                                                               .parents = std::move(parents)},
                                                               std::move(socket), directory));
   RMA_TRY(opened->gather());
   return std::unique_ptr<Bootstrap>(std::move(opened));

@@ -32,7 +32,7 @@ void Messages::look_for_ended_ranks() {
   if (now - before < kLookEvery || !looked_.compare_exchange_strong(before, now, std::memory_order_relaxed)) {
     return;
   }
-  for (const int rank : job_.local_ranks()) {
+  for (const int rank : job_.local_seats()) {
     if (rank == job_.rank() || outbox_.lost(rank) || !job_.mapped(rank) || !job_.ended(rank)) continue;
     arrivals_.drain(rank);  // all that the rank sent before it ended
     if (!outbox_.lost(rank)) lose(rank);
@@ -109,8 +109,10 @@ void Messages::lose(int rank) {
   outbox_.lose(rank);
   inbox_.close(rank);
   numbers_.lose(rank);
+  // Ranks of other worlds come and go. A receive from any rank waits for those that stay.
+  const bool ends_wildcards = job_.in_world(rank);
   int none = -1;
-  first_lost_.compare_exchange_strong(none, rank, std::memory_order_relaxed);
+  if (ends_wildcards) first_lost_.compare_exchange_strong(none, rank, std::memory_order_relaxed);
   any_lost_.store(true, std::memory_order_release);
   posts_otherwise_.store(true, std::memory_order_release);
   operations_.sends().each(
@@ -123,7 +125,9 @@ void Messages::lose(int rank) {
   contexts_.see_all([&](MessageContext& context) {
     const std::lock_guard guard(context.lock);
     hopeless = context.matcher.withdraw_all(
-        [&](const PostedReceive& receive) { return receive.source == kAnySource || receive.source == rank; },
+        [&](const PostedReceive& receive) {
+          return (receive.source == kAnySource && ends_wildcards) || receive.source == rank;
+        },
         hopeless);
   });
   arrivals_.end_all(hopeless, rank);

@@ -83,8 +83,9 @@ Status Messages::start(std::uint64_t spins) {
   pending_.engine().add(*this);
   all_by_ring_ = true;
   for (int rank = 0; rank < job_.size(); ++rank) {
-    all_by_ring_ = all_by_ring_ && outbox_.by_ring(rank);
-    another_by_ring_ = another_by_ring_ || (rank != job_.rank() && outbox_.by_ring(rank));
+    const bool by_ring = outbox_.by_ring(rank) || !job_.in_world(rank);  // ranks that come later use rings
+    all_by_ring_ = all_by_ring_ && by_ring;
+    another_by_ring_ = another_by_ring_ || (rank != job_.rank() && by_ring);
   }
   if (job_.settings().progress == ProgressSetting::caller) return {};
   posts_otherwise_.store(true, std::memory_order_release);
@@ -387,7 +388,8 @@ void Messages::arm() {
 bool Messages::awaits_lost(int source) const {
   if (!any_lost_.load(std::memory_order_acquire)) [[likely]]
     return false;
-  return source == kAnySource || outbox_.lost(source);
+  if (source != kAnySource) return outbox_.lost(source);
+  return first_lost_.load(std::memory_order_relaxed) >= 0;
 }
 
 }  // namespace librma

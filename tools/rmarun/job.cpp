@@ -27,6 +27,7 @@
 #include "rmarun/rank_server.hpp"
 #include "rmarun/signals.hpp"
 #include "rmarun/spawn.hpp"
+#include "rmarun/spawn_plan.hpp"
 #include "rmarun/verdict.hpp"
 #include "rmarun/waits.hpp"
 
@@ -50,7 +51,7 @@ class Job {
         directory_(std::move(directory)),
         preparation_(std::move(preparation)),
         signals_(std::move(signals)),
-        forwarder_(options.ranks(), options.label) {}
+        forwarder_(options.seats(), options.label) {}
 
   int run(Progress& progress) {
     if (options_.timeout_seconds) timeout_ = Clock::now() + seconds_of(*options_.timeout_seconds);
@@ -91,32 +92,40 @@ class Job {
     if (!prepared.ok()) return fail(kExitFailure, prepared.status().text());
     server_ = prepared.value().server;
     rank_server_ = prepared.value().ranks;
-    const auto& cores = prepared.value().cores;
+    cores_ = std::move(prepared.value().cores);
+    environments_ = std::move(prepared.value().environments);
     const std::vector<int> programs = options_.programs_of_ranks();
-    waits_.make(directory_, programs.size(),
-                value_in(prepared.value().environments.front(), "PMIX_NAMESPACE"));
-    ranks_.reserve(programs.size());
+    waits_.make(directory_, static_cast<size_t>(options_.seats()),
+                value_in(environments_.front(), "PMIX_NAMESPACE"));
+    ranks_.reserve(static_cast<size_t>(options_.seats()));
     for (size_t at = 0; at < programs.size(); ++at) {
       const Program& program = options_.programs[static_cast<size_t>(programs[at])];
-      Environment environment = inherited_;
-      for (const std::string& assignment : prepared.value().environments[at]) environment.set(assignment);
-      if (const std::string waits = waits_.assignment(); !waits.empty()) environment.set(waits);
-      for (const auto& [name, value] : program.environment) environment.set(name, value);
-      const RankPlace place{static_cast<int>(at), options_.ranks(), static_cast<int>(at), options_.ranks()};
-      if (const librma::Status status = provide_mpi(environment, program, place); !status.ok()) {
-        return fail(kExitFailure, status.text());
-      }
-      if (looks_by_itself(environment)) other_mpi_.watch(environment);
-      if (const librma::Status status = preload_process_heap(environment); !status.ok()) {
-        return fail(kExitFailure, status.text());
-      }
-      if (!start_rank(static_cast<int>(at), program, environment,
-                      cores.empty() ? nullptr : &cores[at % cores.size()]))
-        return;
+      const auto rank = static_cast<int>(at);
+      if (const auto why = start_rank(rank, program, {rank, options_.ranks(), rank, options_.ranks()}))
+        return fail(why->exit_code, why->why);
     }
   }
 
-  bool start_rank(int rank, const Program& program, const Environment& environment, const cpu_set_t* core) {
+  /// Starts a rank, the next one of `ranks_`. Returns why it has not started.
+  std::optional<Verdict> start_rank(int rank, const Program& program, const RankPlace& place) {
+    Environment environment = inherited_;
+    const auto at = static_cast<size_t>(rank);
+    for (const std::string& assignment : environments_[std::min(at, environments_.size() - 1)])
+      environment.set(assignment);
+    environment.set("PMIX_RANK", std::to_string(rank));
+    if (const std::string waits = waits_.assignment(); !waits.empty()) environment.set(waits);
+    for (const auto& [name, value] : program.environment) environment.set(name, value);
+    if (const librma::Status status = provide_mpi(environment, program, place); !status.ok())
+      return Verdict{kExitFailure, std::string(status.text())};
+    if (looks_by_itself(environment)) other_mpi_.watch(environment);
+    if (const librma::Status status = preload_process_heap(environment); !status.ok())
+      return Verdict{kExitFailure, std::string(status.text())};
+    const cpu_set_t* const core = cores_.empty() ? nullptr : &cores_[at % cores_.size()];
+    return run_program(rank, program, environment, core);
+  }
+
+  std::optional<Verdict> run_program(int rank, const Program& program, const Environment& environment,
+                                     const cpu_set_t* core) {
     Spawned spawned = spawn({.command = program.command,
                              .environment = environment.entries(),
                              .directory = program.directory.empty() ? nullptr : program.directory.c_str(),
@@ -125,21 +134,61 @@ class Job {
                              .descriptors = descriptors_});
     if (spawned.pid < 0) {
       const char* const why = std::strerror(spawned.error);
-      if (spawned.at_directory) {
-        fail(kExitFailure, fmt::format("cannot start in the directory '{}': {}", program.directory, why));
-      } else if (!spawned.at_exec) {
-        fail(kExitFailure, fmt::format("cannot start rank {} of {}: {}", rank, options_.ranks(),
-                                       describe_refusal(spawned.error)));
-      } else {
-        const bool missing = spawned.error == ENOENT || spawned.error == ENOTDIR;
-        fail(missing ? kExitNotFound : kExitNotExecutable,
-             fmt::format("cannot run '{}': {}", program.command.front(), why));
-      }
-      return false;
+      if (spawned.at_directory)
+        return Verdict{kExitFailure,
+                       fmt::format("cannot start in the directory '{}': {}", program.directory, why)};
+      if (!spawned.at_exec)
+        return Verdict{kExitFailure, fmt::format("cannot start rank {} of {}: {}", rank, options_.ranks(),
+                                                 describe_refusal(spawned.error))};
+      const bool missing = spawned.error == ENOENT || spawned.error == ENOTDIR;
+      return Verdict{missing ? kExitNotFound : kExitNotExecutable,
+                     fmt::format("cannot run '{}': {}", program.command.front(), why)};
     }
     ranks_.push_back({.pid = spawned.pid, .running = true});
     forwarder_.add_rank(rank, std::move(spawned.out), std::move(spawned.err));
-    return true;
+    return std::nullopt;
+  }
+
+  /// Starts the ranks that others have asked for.
+  void spawn_ranks() {
+    for (const SpawnAsked& asked : server_->reports().take_spawns()) {
+      const auto room = static_cast<int>(static_cast<size_t>(options_.seats()) - ranks_.size());
+      const int asker = std::min(asked.rank, options_.ranks() - 1);
+      const int number = options_.programs_of_ranks()[static_cast<size_t>(asker)];
+      SpawnPlan plan = plan_spawn(asked.call, options_.programs[static_cast<size_t>(number)].environment,
+                                  room, inherited_);
+      if (exit_code_) plan.why_none = "the job is ending";
+      asked.answer(plan.why_none.empty() ? start_world(asked.call, plan)
+                                         : SpawnOutcome{.started = {}, .why_none = plan.why_none});
+    }
+  }
+
+  /// Starts all ranks of a plan, or none.
+  SpawnOutcome start_world(const librma::SpawnCall& call, const SpawnPlan& plan) {
+    RankServer::World world = {.first = static_cast<int>(ranks_.size()),
+                               .number = call.number,
+                               .parents = call.parents,
+                               .programs = {}};
+    SpawnOutcome outcome = {.first = world.first, .started = {}, .why_none = {}};
+    for (const Program& program : plan.programs) {
+      world.programs.insert(world.programs.end(), static_cast<size_t>(program.ranks),
+                            static_cast<int>(outcome.started.size()));
+      outcome.started.push_back(program.ranks);
+    }
+    world.count = static_cast<int>(world.programs.size());
+    rank_server_->add_world(world);
+    for (int at = 0; at < world.count; ++at) {
+      const Program& program = plan.programs[static_cast<size_t>(world.programs[static_cast<size_t>(at)])];
+      const auto why = start_rank(world.first + at, program, {at, world.count, at, world.count});
+      if (!why) continue;
+      outcome.why_none = why->why;
+      for (size_t rank = static_cast<size_t>(world.first); rank < ranks_.size(); ++rank) {
+        ranks_[rank].unwanted = true;
+        ::kill(ranks_[rank].pid, SIGKILL);
+      }
+      break;
+    }
+    return outcome;
   }
 
   [[nodiscard]] bool case_open() const {
@@ -197,6 +246,7 @@ class Job {
   void take_news() {
     if (server_ != nullptr) {
       server_->reports().clear_wakeup();
+      spawn_ranks();
     } else if (!exit_code_) {
       start_ranks();
     }
@@ -275,6 +325,7 @@ class Job {
                                      [&](const Rank& r) { return r.running && r.pid == pid; });
       if (rank == ranks_.end()) continue;  // a process that a rank left behind
       rank->running = false;
+      if (rank->unwanted) continue;
       ended.push_back({static_cast<size_t>(rank - ranks_.begin()), status});
     }
     children_gone_ = pid < 0;
@@ -293,6 +344,8 @@ class Job {
   Descriptor signals_;
   Forwarder forwarder_;
   SignalPasser passer_{::getppid()};
+  std::vector<std::vector<std::string>> environments_;  ///< of the ranks of the command line
+  std::vector<cpu_set_t> cores_;                        ///< empty if ranks are not bound
   std::vector<Rank> ranks_;
   FailureFinder failures_{ranks_};
   Waits waits_;
@@ -313,7 +366,7 @@ int run_job(const Options& options, const std::string& directory, Progress& prog
   };
   auto signals = open_signals();
   if (!signals.ok()) return complain(signals.status().text());
-  const auto descriptors = make_room_for(options.ranks());
+  const auto descriptors = make_room_for(options.seats());
   if (!descriptors.ok()) return complain(descriptors.status().text());
 
   provide_home();

@@ -27,7 +27,7 @@ constexpr double kLongestTimeout = 3e8;
 
 constexpr const char* kNotes =
     R"(Several programs make one job: rmarun -n 1 A : -n 2 B. Options stand before the program
-that they are for; --genv, --bind, --label and --timeout are for all. Behind "--" all words
+that they are for; --genv, --bind, --universe, --label and --timeout are for all. Behind "--" all words
 belong to the program, a ":" too.
 
 Spellings of other launchers are known, with one dash or two: -np -c -host -hosts -H
@@ -155,6 +155,15 @@ std::string place_ranks(OtherHosts& others, Options& options) {
   return "";
 }
 
+/// @return why there cannot be so many seats, or an empty text.
+std::string check_universe(const Options& options) {
+  if (!options.universe) return "";
+  if (!options.placed.empty()) return "--universe is for jobs on this host, and there are other hosts";
+  if (*options.universe >= options.ranks()) return "";
+  return fmt::format("--universe {} leaves no room for the {} ranks of the command line", *options.universe,
+                     options.ranks());
+}
+
 void add_options(CLI::App& app, Parsed& parsed, Options& options) {
   const auto add_assignments = [&](const char* name, std::vector<std::string>& to, const char* about) {
     app.add_option(name, to, about)
@@ -212,6 +221,11 @@ void add_options(CLI::App& app, Parsed& parsed, Options& options) {
           CLI::CheckedTransformer(std::map<std::string, Bind>{{"core", Bind::kCore}, {"none", Bind::kNone}})
               .description(""))
       ->default_str("none");
+  app.add_option("--universe", options.universe,
+                 "Number of ranks that the job may have altogether, with those that its programs start by "
+                 "MPI_Comm_spawn. All are on this host")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMostRanks).description(""));
   app.add_flag("--label", options.label, "Starts each line of output with [rank]");
   app.add_option("--timeout", options.timeout_seconds, "Ends the job after so many seconds")
       ->type_name("SECONDS")
@@ -267,6 +281,7 @@ std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
   }
   if (!line.refusal.empty()) return usage_error(line.refusal);
   if (std::string why = place_ranks(others, options); !why.empty()) return usage_error(why);
+  if (std::string why = check_universe(options); !why.empty()) return usage_error(why);
   for (Program& program : options.programs)
     program.environment.insert(program.environment.begin(), global_environment.begin(),
                                global_environment.end());

@@ -27,12 +27,15 @@ struct Options {
   Bind bind = Bind::kNone;
   bool label = false;
   std::optional<double> timeout_seconds;
+  std::optional<int> universe;  ///< the number of ranks that the job may have with those that it spawns
   std::vector<Placed>
       placed;  ///< the hosts with their ranks; empty if all ranks start here, without an engine
   Way way;     ///< to these hosts
 
   /// Returns the number of ranks of the job.
   [[nodiscard]] int ranks() const;
+  /// Returns the number of ranks that the job may have.
+  [[nodiscard]] int seats() const { return universe.value_or(ranks()); }
   /// Returns for each rank the number of its program.
   [[nodiscard]] std::vector<int> programs_of_ranks() const;
 };

@@ -155,13 +155,13 @@ void PmixServer::set_environment() {
   ::setenv("PMIX_MCA_pmix_event_caching_window", "0", 0);  // NOLINT(concurrency-mt-unsafe): one thread
 }
 
-librma::Result<PmixServer*> PmixServer::start(const std::vector<int>& programs,
+librma::Result<PmixServer*> PmixServer::start(const std::vector<int>& programs, int seats,
                                               const std::string& directory) {
   // The object is never deleted, because PMIx's thread uses it as long as the process runs.
   static PmixServer& server = *new PmixServer;
   Descriptor wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wakeup.open()) return librma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
-  server.reports_.emplace(static_cast<int>(programs.size()), std::move(wakeup));
+  server.reports_.emplace(seats, std::move(wakeup));
 
   // The directory's random name makes the job's name unique on this host, too. librma knows by it that rmarun
   // has started the job (src/bootstrap/rmarun_bootstrap.cpp).

@@ -17,17 +17,18 @@
 namespace rmarun {
 namespace {
 
-librma::Result<Prepared> prepare(const std::vector<int>& programs, Bind bind, const std::string& directory) {
+librma::Result<Prepared> prepare(const std::vector<int>& programs, int seats, Bind bind,
+                                 const std::string& directory) {
   Prepared prepared;
   if (bind == Bind::kCore) {
     auto cores = allowed_cores();
     if (!cores.ok()) return std::move(cores).status();
     prepared.cores = std::move(cores).value();
   }
-  auto server = PmixServer::start(programs, directory);
+  auto server = PmixServer::start(programs, seats, directory);
   if (!server.ok()) return std::move(server).status();
   prepared.server = server.value();
-  auto ranks = RankServer::start(programs, directory, prepared.server->reports());
+  auto ranks = RankServer::start(programs, seats, directory, prepared.server->reports());
   if (!ranks.ok()) return std::move(ranks).status();
   prepared.ranks = ranks.value();
   prepared.environments.reserve(programs.size());
@@ -55,8 +56,9 @@ librma::Result<Preparation> Preparation::start(const Options& options, const std
   if (!shared->done.open()) return librma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
   try {
     const librma::SignalsHeldBack held_back;  // this thread and PMIx's inherit the mask
-    std::thread([shared, programs = options.programs_of_ranks(), bind = options.bind, directory] {
-      shared->result = prepare(programs, bind, directory);
+    std::thread([shared, programs = options.programs_of_ranks(), seats = options.seats(), bind = options.bind,
+                 directory] {
+      shared->result = prepare(programs, seats, bind, directory);
       const uint64_t one = 1;
       [[maybe_unused]] const ssize_t written = ::write(shared->done.get(), &one, sizeof one);
     }).detach();

@@ -26,11 +26,12 @@ bool is_out_of_descriptors(int error) { return error == EMFILE || error == ENFIL
 
 }  // namespace
 
-librma::Result<RankServer*> RankServer::start(const std::vector<int>& programs, const std::string& directory,
-                                              Reports& reports) {
+librma::Result<RankServer*> RankServer::start(const std::vector<int>& programs, int seats,
+                                              const std::string& directory, Reports& reports) {
   static RankServer* server = nullptr;
   server = new RankServer(directory, reports);
-  for (const int program : programs) server->seats_.push_back({.program = program, .card = {}});
+  server->seats_.resize(static_cast<size_t>(seats));
+  server->seat({.count = static_cast<int>(programs.size()), .parents = {}, .programs = programs});
   server->own_site_ = librma::site_of_this_process(directory);
   server->wakeup_ = librma::Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!server->wakeup_.open()) return librma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
@@ -70,24 +71,47 @@ void RankServer::run() {
                    {by_name_.get(), static_cast<short>(may_accept), 0}});
     for (const Caller& caller : callers_) events.push_back({caller.socket->get(), POLLIN, 0});
     static_cast<void>(librma::uninterrupted([&] { return ::poll(events.data(), events.size(), -1); }));
+    look_at_news();
     // A rank's next process calls after the one before has left. So nobody is heard who was accepted after
     // the poll, and the older one of two callers is heard first.
     for (Caller& caller : callers_) serve(caller);
     if (std::erase_if(callers_, [](const Caller& caller) { return caller.over; }) > 0) full_ = false;
-    look_at_ends();
     accept_all(by_file_);
     accept_all(by_name_);
   }
 }
 
-void RankServer::look_at_ends() {
+void RankServer::add_world(World world) {
+  {
+    const std::lock_guard lock(mutex_);
+    new_worlds_.push_back(std::move(world));
+  }
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof one);
+}
+
+void RankServer::seat(World world) {
+  for (int rank = world.first; rank < world.first + world.count; ++rank) {
+    seats_[static_cast<size_t>(rank)] = {.program = world.programs[static_cast<size_t>(rank - world.first)],
+                                         .world = worlds_.size(),
+                                         .card = {}};
+  }
+  worlds_.push_back(std::move(world));
+}
+
+/// A world is added before its ranks start, so a rank that is heard after this has its seat. The end of a rank
+/// may be known before its last words are read, which changes nothing: a seat is gone by what its caller said.
+void RankServer::look_at_news() {
   uint64_t count = 0;
   if (::read(wakeup_.get(), &count, sizeof count) < 0) return;
   std::vector<int> ended;
+  std::vector<World> worlds;
   {
     const std::lock_guard lock(mutex_);
     ended.swap(ended_);
+    worlds.swap(new_worlds_);
   }
+  for (World& world : worlds) seat(std::move(world));
   for (const int rank : ended) seats_[static_cast<size_t>(rank)].ended = true;
   fail_waiters();
 }
@@ -124,14 +148,14 @@ void RankServer::serve(Caller& caller) {
 
 void RankServer::take(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body) {
   using librma::RankCall;
-  const bool exists = words.rank >= 0 && static_cast<size_t>(words.rank) < size();
+  const bool exists = is_seat(words.rank);
   const bool joined = caller.rank >= 0 && !caller.left;
   if (words.call == RankCall::join && exists && caller.rank < 0) return join(caller, words.rank, body);
   if (words.call == RankCall::abort && exists) {
     return reports_.note_abort({words.rank, words.number},
                                [socket = caller.socket] { ::shutdown(socket->get(), SHUT_RDWR); });
   }
-  if (words.call == RankCall::card && exists && joined) {
+  if (words.call == RankCall::card && exists && (joined || caller.may_see_cards)) {
     const std::vector<std::byte>& card = seats_[static_cast<size_t>(words.rank)].card;
     const RankCall kind = card.empty() ? RankCall::gone : RankCall::card;
     return answer(caller, {.call = kind, .rank = words.rank}, card);
@@ -149,6 +173,7 @@ void RankServer::take(Caller& caller, const librma::RankWords& words, std::span<
     answer(caller, {.call = RankCall::leave});
     return fail_waiters();
   }
+  if (exists && caller.rank < 0 && take_service(caller, words, body)) return;
   answer(caller, {.call = RankCall::refused});
   end(caller);
 }
@@ -168,15 +193,23 @@ void RankServer::join(Caller& caller, int rank, std::span<const std::byte> body)
   seat.left = false;
   seat.lost = false;
   reports_.note_stage(rank, Stage::kJoined);
-  answer(caller, {.call = librma::RankCall::join,
-                  .rank = rank,
-                  .number = static_cast<std::int32_t>(size()),
-                  .program = seat.program});
+  const World& world = worlds_[seat.world];
+  const librma::RankWorld about = {.first = world.first,
+                                   .count = world.count,
+                                   .number = world.number,
+                                   .parents = static_cast<std::uint32_t>(world.parents.size())};
+  answer(caller,
+         {.call = librma::RankCall::join,
+          .rank = rank,
+          .number = static_cast<std::int32_t>(size()),
+          .program = seat.program},
+         librma::bytes_of(about), std::as_bytes(std::span(world.parents)));
 }
 
 /// Notes the end of a caller's connection.
 void RankServer::end(Caller& caller) {
   caller.over = true;
+  ports_.forget(*caller.socket);
   if (caller.rank < 0 || caller.left) return;
   caller.waits_for.reset();
   seats_[static_cast<size_t>(caller.rank)].lost = true;
@@ -188,35 +221,44 @@ void RankServer::wait(Caller& caller, librma::RankCall what) {
   caller.waits_for = what;
   fail_waiters();
   // Each rank has at most one caller that has not left.
-  const auto waiting = static_cast<size_t>(
-      std::ranges::count_if(callers_, [](const Caller& each) { return each.waits_for.has_value(); }));
-  if (waiting < size()) return;
-  if (what == librma::RankCall::gather) return answer_gather();
+  const size_t world = seat_of(caller).world;
+  const auto waiting =
+      std::ranges::count_if(callers_, [&](const Caller& each) { return waits_in(each, world); });
+  if (waiting < worlds_[world].count) return;
+  if (what == librma::RankCall::gather) return answer_gather(world);
   for (Caller& each : callers_) {
-    if (each.waits_for) answer(each, {.call = *std::exchange(each.waits_for, std::nullopt)});
+    if (waits_in(each, world)) answer(each, {.call = *std::exchange(each.waits_for, std::nullopt)});
   }
 }
 
 void RankServer::fail_waiters() {
-  const auto gone = std::ranges::find_if(seats_, &Seat::gone);
-  if (gone == seats_.end()) return;
-  const auto rank = static_cast<int>(gone - seats_.begin());
-  for (Caller& each : callers_) {
-    if (!each.waits_for) continue;
-    each.waits_for.reset();
-    answer(each, {.call = librma::RankCall::gone, .rank = rank});
+  for (size_t rank = 0; rank < size(); ++rank) {
+    if (!seats_[rank].gone()) continue;
+    const librma::RankWords gone = {.call = librma::RankCall::gone, .rank = static_cast<int>(rank)};
+    for (Caller& each : callers_) {
+      if (waits_in(each, seats_[rank].world)) {
+        each.waits_for.reset();
+        answer(each, gone);
+      }
+      if (each.convenes && std::ranges::count(each.convenes->ranks, gone.rank) != 0) {
+        each.convenes.reset();
+        answer(each, gone);
+      }
+    }
   }
 }
 
-void RankServer::answer_gather() {
-  std::vector<librma::RankSite> sites(size());
+void RankServer::answer_gather(std::size_t world) {
+  const int first = worlds_[world].first;
+  std::vector<librma::RankSite> sites(static_cast<size_t>(worlds_[world].count));
   for (const Caller& each : callers_) {
-    if (each.waits_for) sites[static_cast<size_t>(each.rank)] = each.site;
+    if (waits_in(each, world)) sites[static_cast<size_t>(each.rank - first)] = each.site;
   }
-  const std::vector<SharingGroup> groups = sharing_groups(sites, own_site_);
+  std::vector<SharingGroup> groups = sharing_groups(sites, own_site_);
   for (Caller& each : callers_) {
-    if (!each.waits_for) continue;
-    const SharingGroup& group = groups[static_cast<size_t>(each.rank)];
+    if (!waits_in(each, world)) continue;
+    SharingGroup group = groups[static_cast<size_t>(each.rank - first)];
+    for (int& rank : group.ranks) rank += first;
     const librma::RankGroup head = {.by_file = group.by_file ? 1U : 0U};
     answer(each, {.call = *std::exchange(each.waits_for, std::nullopt)}, librma::bytes_of(head),
            std::as_bytes(std::span(group.ranks)));
@@ -224,7 +266,7 @@ void RankServer::answer_gather() {
 }
 
 /// A rank asks one thing at a time, so there is room for the answer. One that has ended needs none.
-void RankServer::answer(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body,
+void RankServer::answer(const Caller& caller, const librma::RankWords& words, std::span<const std::byte> body,
                         std::span<const std::byte> rest) {
   librma::send_call(*caller.socket, words, body, rest, MSG_DONTWAIT);
 }

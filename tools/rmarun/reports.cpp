@@ -28,6 +28,19 @@ std::vector<AbortRequest> Reports::aborts() const {
   return aborts_;
 }
 
+std::vector<SpawnAsked> Reports::take_spawns() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(spawns_, {});
+}
+
+void Reports::note_spawn(SpawnAsked asked) {
+  {
+    const std::lock_guard lock(mutex_);
+    spawns_.push_back(std::move(asked));
+  }
+  ring();
+}
+
 void Reports::note_stage(int rank, Stage stage) {
   {
     const std::lock_guard lock(mutex_);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rmarun/spawn.hpp"
+#include "util/system/spawn_call.hpp"
 
 namespace rmarun {
 
@@ -18,6 +19,21 @@ enum class Stage { kNone, kJoined, kLeft, kLost };
 struct AbortRequest {
   int rank = 0;
   int code = 0;
+};
+
+/// The outcome of a request for more ranks: the first of them, and how many of each program. Or why there are
+/// none.
+struct SpawnOutcome {
+  int first = 0;
+  std::vector<int> started;
+  std::string why_none;
+};
+
+/// The request of a rank for more ranks.
+struct SpawnAsked {
+  int rank = 0;
+  librma::SpawnCall call;
+  std::function<void(const SpawnOutcome&)> answer;
 };
 
 /// The state of the ranks as the job's two servers have seen it. Their threads write it, and the job's thread
@@ -43,7 +59,11 @@ class Reports {
   /// Returns the requests to abort in their order.
   [[nodiscard]] std::vector<AbortRequest> aborts() const;
 
+  /// Returns the requests for more ranks that it has not returned before, in their order.
+  [[nodiscard]] std::vector<SpawnAsked> take_spawns();
+
   void note_stage(int rank, Stage stage);
+  void note_spawn(SpawnAsked asked);
   /// `answer` lets the rank go on, which then ends. It waits for that until answer_aborts(). So a rank that
   /// ends before is no consequence of the rank's end.
   void note_abort(AbortRequest request, std::function<void()> answer);
@@ -58,6 +78,7 @@ class Reports {
   std::vector<int> lost_;
   std::vector<AbortRequest> aborts_;
   std::vector<std::function<void()>> unanswered_;
+  std::vector<SpawnAsked> spawns_;
 };
 
 }  // namespace rmarun

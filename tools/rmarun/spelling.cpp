@@ -46,6 +46,7 @@ constexpr Spelling kSpellings[] = {
     {"bind-to-none", 0, "--bind=none", nullptr},
     {"label l tag-output prepend-rank", 0, "--label", nullptr},
     {"timeout", 1, "--timeout", nullptr},
+    {"universe usize", 1, "--universe", nullptr},
     {"help h ?", 0, "--help", nullptr},
     {"version V", 0, "--version", nullptr},
     {"allow-run-as-root byslot bycore genvall envall use-hwthread-cpus q quiet v verbose", 0, kNoEffect,

@@ -19,6 +19,7 @@ struct Rank {
   pid_t pid = -1;
   bool running = false;
   bool succeeded = false;  ///< it has ended with code 0, and not because the job was being ended
+  bool unwanted = false;   ///< it was started with others, of which one could not start, and was killed
   int looks = 0;           ///< for the end of the connection of a rank that has ended
 };
 

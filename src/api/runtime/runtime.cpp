@@ -56,7 +56,7 @@ std::unique_ptr<RemoteAccess> open_remote_access(const Settings& settings, Job& 
 /// Returns how often the helper's thread polls: it polls only if it keeps no rank from running.
 std::uint64_t helper_spins(const Settings& settings, const Job& job) {
   const auto processors = static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN));
-  return 2 * job.local_ranks().size() <= processors ? settings.helper_spins : 0;
+  return 2 * job.local_seats().size() <= processors ? settings.helper_spins : 0;
 }
 
 /// Creates the objects that serve the requests of other ranks and send requests to them.
@@ -105,7 +105,7 @@ Status start_helper(Runtime& runtime) {
   if (rails.count() == 0 && !rails.has_local()) return open_messages(runtime);
   const std::uint64_t spins = helper_spins(runtime.settings, job);
   Channel::Options options = Channel::Options::from(runtime.settings, job.size(), spins != 0);
-  options.locals = job.local_ranks();
+  options.locals = job.local_seats();
   options.local_card = [&job](int rank) { return job.cards().local(rank); };
   auto opened = Channel::create(rails, job.size(), options);
   if (!opened.ok()) {
@@ -176,7 +176,8 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   RMA_TRY(runtime->job->connect());
   wake_for_writes(*runtime->job);
   for (int other = 0; other < runtime->job->size(); ++other) {
-    if (!runtime->job->mapped(other)) runtime->remote_access->reach_by_network(other);
+    if (!runtime->job->mapped(other) && runtime->job->in_world(other))
+      runtime->remote_access->reach_by_network(other);
   }
   RMA_TRY(runtime->messages->start(helper_spins(runtime->settings, *runtime->job)));
   runtime->job->drive_while_waiting(*runtime->schedules);

@@ -18,17 +18,17 @@ namespace {
 
 static_assert(sizeof(TeamRegistry) % alignof(TeamBlock) == 0, "aligned blocks follow the registry");
 
-std::vector<int> all_ranks(const Job& job) {
-  std::vector<int> ranks(static_cast<std::size_t>(job.size()));
-  std::iota(ranks.begin(), ranks.end(), 0);
+std::vector<int> ranks_of_world(const Job& job) {
+  std::vector<int> ranks(static_cast<std::size_t>(job.world_size()));
+  std::iota(ranks.begin(), ranks.end(), job.world_first());
   return ranks;
 }
 
-/// Returns whether all processes of the job meet in memory.
+/// Returns whether all processes of the world meet in memory.
 bool world_meets_in_memory(const Job& job) {
   return job.settings().collective_algorithm == CollectiveSetting::automatic &&
          job.settings().shm == ShmSetting::automatic &&
-         job.local_ranks().size() == static_cast<std::size_t>(job.size());
+         job.local_ranks().size() == static_cast<std::size_t>(job.world_size());
 }
 
 }  // namespace
@@ -109,9 +109,9 @@ Status Team::prepare_messages() {
 Teams::~Teams() { epoch.fetch_add(1, std::memory_order_release); }
 
 Result<std::unique_ptr<Teams>> Teams::create(Job& job) {
-  const auto size = static_cast<std::uint32_t>(job.size());
+  const auto size = static_cast<std::uint32_t>(job.world_size());
   const bool in_memory = world_meets_in_memory(job);
-  const bool has_block = in_memory && job.rank() == 0;
+  const bool has_block = in_memory && job.rank() == job.world_first();
   const std::size_t bytes = kBehindRegistry + (has_block ? TeamBlock::bytes_for(size) : 0);
   auto memory = job.provide(Service::teams, bytes);
   if (!memory.ok()) return std::move(memory).status();
@@ -123,17 +123,17 @@ Result<std::unique_ptr<Teams>> Teams::create(Job& job) {
 }
 
 Status Teams::start(Messages& messages, Schedules& schedules, Accumulator& accumulator, HostMemory host) {
-  std::vector<int> ranks = all_ranks(job_);
-  const int me = job_.rank();
+  std::vector<int> ranks = ranks_of_world(job_);
+  const int me = job_.rank() - job_.world_first();
   messages_ = &messages;
   schedules_ = &schedules;
   accumulator_ = &accumulator;
   shared_ = {.job = &job_, .host = std::move(host), .scratch = std::make_unique<ScratchPool>(job_)};
-  agreement_channel_.emplace(job_, messages, std::make_shared<const RankMap>(ranks), me,
+  agreement_channel_.emplace(job_, messages, std::make_shared<const RankMap>(0, 1, job_.size()), job_.rank(),
                              ScheduleContexts::kAgreement);
-  agreement_.emplace(me, *agreement_channel_);
+  agreement_.emplace(job_.rank(), *agreement_channel_);
   if (world_meets_in_memory(job_)) {
-    std::byte* const memory = job_.service(Service::teams, 0).data() + kBehindRegistry;
+    std::byte* const memory = job_.service(Service::teams, job_.world_first()).data() + kBehindRegistry;
     TeamBlock& block = *std::launder(reinterpret_cast<TeamBlock*>(memory));
     world_ = std::unique_ptr<Team>(new Team(job_, shared_, std::move(ranks), me, block));
     world_->open_schedules(job_, messages, schedules, accumulator, ScheduleContexts::kWorld);

@@ -36,9 +36,9 @@ WaitPolicy wait_policy_for(const Settings& settings, std::size_t local_ranks) {
 
 Job::Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, std::unique_ptr<HeapMemory> memory)
     : settings_(settings),
-      wait_policy_(wait_policy_for(settings, bootstrap->local_ranks().size())),
+      wait_policy_(wait_policy_for(settings, bootstrap->local_seats().size())),
       bootstrap_(std::move(bootstrap)),
-      host_(bootstrap_->rank(), bootstrap_->local_ranks(), bootstrap_->meeting_directory()),
+      host_(bootstrap_->rank(), bootstrap_->local_seats(), bootstrap_->meeting_directory()),
       cards_(*bootstrap_),
       memory_(std::move(memory)),
       mapped_(static_cast<std::size_t>(bootstrap_->size())),
@@ -49,7 +49,7 @@ Job::~Job() = default;
 Result<std::unique_ptr<Job>> Job::open(const Settings& settings, int incarnation,
                                        const rma_bootstrap_t* given) {
   RMA_TRY_ASSIGN(bootstrap, open_bootstrap(incarnation, given, settings.singleton));
-  RMA_TRY_ASSIGN(memory, HeapMemory::reserve(settings, bootstrap->local_ranks().size()));
+  RMA_TRY_ASSIGN(memory, HeapMemory::reserve(settings, bootstrap->local_seats().size()));
   auto job = std::unique_ptr<Job>(new Job(settings, std::move(bootstrap), std::move(memory)));
   if (job->shares_host()) {
     RMA_TRY(job->host_.open());
@@ -117,7 +117,7 @@ Status Job::choose_copies() {
 }
 
 Status Job::open_rails() {
-  const std::size_t mapped = settings_.shm == ShmSetting::off ? 1 : local_ranks().size();
+  const std::size_t mapped = settings_.shm == ShmSetting::off ? 1 : local_seats().size();
   const bool needed = static_cast<std::size_t>(size()) > mapped;
   if (settings_.network == NetworkSetting::off && needed) {
     return {RMA_ERR_SETTING, text("{} of the {} ranks cannot be mapped here, and RMA_NETWORK=off leaves no "
@@ -130,7 +130,7 @@ Status Job::open_rails() {
   auto rails = Rails::open(settings_, {.rank = rank(),
                                        .ranks = size(),
                                        .network = forced || needed,
-                                       .locals = mapped > 1 ? local_ranks() : std::vector<int>(),
+                                       .locals = mapped > 1 ? local_seats() : std::vector<int>(),
                                        .host = &host_});
   if (!rails.ok()) {
     return bootstrap_->apart().empty() ? std::move(rails).status()
@@ -223,6 +223,32 @@ Status Job::map_host() {
     return sum;
   });
   return {};
+}
+
+Status Job::meet_later(const Assembly& assembly) {
+  const std::lock_guard guard(meeting_lock_);
+  if (!shares_host())
+    return {RMA_ERR_UNSUPPORTED, "ranks that are started later need memory in common, and RMA_SHM=off"};
+  std::vector<int> strangers;
+  for (const int other : assembly.ranks) {
+    if (!mapped(other)) strangers.push_back(other);
+  }
+  RMA_TRY(host_.open());
+  cards_.own().head.host = host_.card();
+  RMA_TRY_ASSIGN(cards, bootstrap_->convene(assembly, cards_.own().encode(), strangers));
+  std::vector<transport::HostPeers::Partner> partners;
+  std::map<int, ProcessCard> known;
+  for (std::size_t i = 0; i < strangers.size(); ++i) {
+    RMA_TRY_ASSIGN(card, cards_.take(strangers[i], cards[i]));
+    partners.push_back({.rank = strangers[i], .card = card.head.host});
+    known.emplace(strangers[i], std::move(card));
+  }
+  RMA_TRY(host_.meet(partners, [&](int rank, transport::HostPeer& process) {
+    return map_peer(rank, known.at(rank), process).within(text("heap of rank {}", rank));
+  }));
+  // Nobody sends anything to a process that has not mapped it yet.
+  auto all_mapped = bootstrap_->convene(assembly, {}, {});
+  return all_mapped.ok() ? Status() : std::move(all_mapped).status();
 }
 
 std::atomic<std::uint64_t>& Job::heap_use(int rank) const {

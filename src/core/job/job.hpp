@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -54,15 +55,25 @@ class Job {
   /// can reach it.
   [[nodiscard]] Result<std::byte*> provide(Service service, std::size_t bytes);
 
-  /// Maps all processes of this host (only this one with RMA_SHM=off). Collective.
+  /// Maps all processes of this world and host (only this one with RMA_SHM=off). Collective.
   [[nodiscard]] Status connect();
+  /// Maps the ranks of an assembly that this process has not met, which are of other worlds. All of its ranks
+  /// call it. RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED.
+  [[nodiscard]] Status meet_later(const Assembly& assembly);
 
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
   [[nodiscard]] int rank() const { return bootstrap_->rank(); }
+  /// Returns the number of ranks that the job has or may have.
   [[nodiscard]] int size() const { return bootstrap_->size(); }
+  /// Returns the first rank of this process's world, and how many it has (bootstrap.hpp).
+  [[nodiscard]] int world_first() const { return bootstrap_->world_first(); }
+  [[nodiscard]] int world_size() const { return bootstrap_->world_size(); }
+  [[nodiscard]] bool in_world(int rank) const {
+    return rank >= world_first() && rank < world_first() + world_size();
+  }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] Bootstrap& bootstrap() { return *bootstrap_; }
   /// Returns this process's memory that other ranks may access.
@@ -80,8 +91,10 @@ class Job {
   /// Makes threads that wait for other ranks drive `progress` meanwhile. Called before the first such wait.
   /// `progress` outlives all waits.
   void drive_while_waiting(WaitProgress& progress) { wait_policy_.progress = &progress; }
-  /// Returns the world ranks of this host, ascending.
+  /// Returns the ranks of this world and host, ascending.
   [[nodiscard]] const std::vector<int>& local_ranks() const { return bootstrap_->local_ranks(); }
+  /// Returns the same with the ranks of other worlds that may come.
+  [[nodiscard]] const std::vector<int>& local_seats() const { return bootstrap_->local_seats(); }
 
   /// Returns whether `rank`'s memory is mapped here.
   [[nodiscard]] bool mapped(int rank) const { return direct_[static_cast<std::size_t>(rank)].bytes != 0; }
@@ -138,7 +151,7 @@ class Job {
   Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, std::unique_ptr<HeapMemory> memory);
   /// Returns whether this process maps memory of other processes of its host.
   [[nodiscard]] bool shares_host() const {
-    return settings_.shm != ShmSetting::off && local_ranks().size() > 1;
+    return settings_.shm != ShmSetting::off && local_seats().size() > 1;
   }
   /// Returns whether another process, the first one of this host, measures how this one copies.
   [[nodiscard]] bool copies_by_another() const {
@@ -168,6 +181,7 @@ class Job {
   /// By rank; null for a rank that is not mapped.
   std::vector<std::unique_ptr<MappedProcess>> mapped_;
   std::vector<rma_direct_peer_t> direct_;
+  std::mutex meeting_lock_;  ///< held by the thread that meets ranks of other worlds
 };
 
 }  // namespace librma

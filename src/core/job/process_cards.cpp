@@ -18,6 +18,15 @@ Result<ProcessCard> ProcessCards::of(int rank) {
   return card;
 }
 
+Result<ProcessCard> ProcessCards::take(int rank, std::span<const std::byte> bytes) {
+  const std::lock_guard guard(lock_);
+  auto card = ProcessCard::decode(bytes, rank);
+  if (!card.ok()) return card;
+  RMA_TRY(fits(card.value(), rank));
+  others_.insert_or_assign(rank, card.value());
+  return card;
+}
+
 Status ProcessCards::fits(const ProcessCard& card, int rank) const {
   const int self = bootstrap_.rank();
   RMA_TRY(own_.settings.agree(card.settings, self, rank));

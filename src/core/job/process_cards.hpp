@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
@@ -28,6 +29,8 @@ class ProcessCards {
   /// their settings before they use anything of each other's. The own card is complete before the first call
   /// for another rank.
   [[nodiscard]] Result<ProcessCard> of(int rank);
+  /// Takes the card that `rank` shows when it meets this process later than at the start.
+  [[nodiscard]] Result<ProcessCard> take(int rank, std::span<const std::byte> bytes);
   /// Returns the network's part of it.
   [[nodiscard]] Result<NetworkCard> network(int rank);
   /// Returns the part of `rank`, which is on this host, for the transport within the host.

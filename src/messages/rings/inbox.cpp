@@ -9,7 +9,7 @@
 namespace librma {
 
 Result<InboxBlock*> Inbox::provide(Job& job) {
-  auto block = job.provide(Service::messages, InboxBlock::bytes(job.local_ranks().size()));
+  auto block = job.provide(Service::messages, InboxBlock::bytes(job.local_seats().size()));
   if (!block.ok()) return std::move(block).status();
   return reinterpret_cast<InboxBlock*>(block.value());
 }
@@ -18,10 +18,10 @@ Inbox::Inbox(Job& job, InboxBlock& block, const LineRingSizes& sizes)
     : job_(job),
       sizes_(sizes),
       block_(&block),
-      owned_(job.local_ranks().size()),
-      rings_(job.local_ranks().size()),
+      owned_(job.local_seats().size()),
+      rings_(job.local_seats().size()),
       by_rank_(static_cast<std::size_t>(job.size())) {
-  const std::vector<int>& locals = job.local_ranks();
+  const std::vector<int>& locals = job.local_seats();
   own_index_ = static_cast<std::size_t>(std::ranges::find(locals, job.rank()) - locals.begin());
 }
 
@@ -34,7 +34,7 @@ void Inbox::announce(int to, const std::byte* ring) {
 void Inbox::find_new() {
   const std::lock_guard guard(finding_);
   const std::uint32_t calls = block_->calls.load(std::memory_order_acquire);
-  const std::vector<int>& locals = job_.local_ranks();
+  const std::vector<int>& locals = job_.local_seats();
   for (std::size_t i = 0; i < locals.size(); ++i) {
     const std::uint64_t address = block_->rings[i].load(std::memory_order_relaxed);
     if (address == 0 || owned_[i]) continue;

@@ -47,7 +47,8 @@ HostPeers::HostPeers(int rank, const std::vector<int>& locals, std::string direc
 }
 
 Status HostPeers::open() {
-  raise_descriptor_limit(locals_.size());
+  const bool first = !process_.open();
+  if (first) raise_descriptor_limit(locals_.size());
   SocketName name = SocketName::abstract({});
   if (directory_.empty()) {
     // An address without a name makes the system choose an abstract one, which no other socket has.
@@ -81,6 +82,7 @@ Status HostPeers::open() {
     return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
   }
   card_.network = network_namespace();
+  if (!first) return {};
   process_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
   if (process_.open()) offered_[static_cast<std::size_t>(Handed::process)] = process_.get();
   return {};
@@ -114,6 +116,7 @@ Status HostPeers::meet(std::span<const Partner> partners, const Use& use) {
 }
 
 Status HostPeers::add_self() {
+  if (find(rank_) != nullptr) return {};
   HostPeer self = {.process = getpid(), .files = {}, .connection = {}};
   for (const Handed kind : {Handed::process, Handed::segment, Handed::wakeup}) {
     const auto at = static_cast<std::size_t>(kind);

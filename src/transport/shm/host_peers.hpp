@@ -91,7 +91,8 @@ class HostPeers {
   HostPeers(const HostPeers&) = delete;
   HostPeers& operator=(const HostPeers&) = delete;
 
-  /// Opens the socket at which the others meet this process. RMA_ERR_SYSTEM, RMA_ERR_NO_MEMORY.
+  /// Opens the socket at which the others meet this process, before each meeting. RMA_ERR_SYSTEM,
+  /// RMA_ERR_NO_MEMORY.
   [[nodiscard]] Status open();
   /// Offers the file of a descriptor, which stays the caller's and open until meet() has returned.
   /// RMA_ERR_SYSTEM if it is not open.

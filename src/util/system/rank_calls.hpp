@@ -24,27 +24,50 @@ inline constexpr const char* kLauncherDirectory = "RMARUN_DIRECTORY";
 inline constexpr const char* kLauncherSocket = "ranks";
 
 enum class RankCall : std::uint32_t {
-  /// says that the rank is there; RankSite follows. rmarun answers with the number of ranks and the name of
-  /// the rank's program
+  /// says that the rank is there; RankSite follows. rmarun answers with the number of seats, the number of the
+  /// rank's program, and RankWorld
   join,
-  gather,   ///< asks who can share memory with this rank. Answered when all ranks have asked, by RankGroup
+  /// asks who can share memory with this rank. Answered when all ranks of its world have asked, by RankGroup
+  gather,
   publish,  ///< the rank's card, without an answer
-  meet,     ///< asks whether all ranks are here. Answered when they are
+  meet,     ///< asks whether all ranks of its world are here. Answered when they are
   card,     ///< asks for the card of `rank`. Answered with the card
   leave,    ///< the rank has left the job. Answered, so that however its process ends then disturbs nobody
   abort,    ///< ends the job, over a connection of its own. rmarun answers by the end of the connection
-  gone,     ///< rmarun's answer to `gather` or `meet` if `rank` cannot come, and to `card` without one
-  refused,  ///< rmarun's answer instead of any other
+  // Those that follow go over connections of their own, and name the rank that asks.
+  /// asks whether these ranks, of any worlds, are all here: RankList follows, and the rank's card. Answered when
+  /// all of them have asked it with this number. Then this connection may ask for cards
+  convene,
+  spawn,      ///< more ranks: see spawn_call.hpp. Answered by the first rank and how many of each program
+  open_port,  ///< asks for a port. Answered by its number
+  close_port,
+  accept,          ///< waits at the port `number` for a rank that connects, and gets what that has sent
+  connect,         ///< the same the other way round
+  publish_name,    ///< two texts follow, a name and a value
+  look_name_up,    ///< a text follows. Answered by the value
+  unpublish_name,  ///< a text follows
+  gone,            ///< rmarun's answer to `gather`, `meet` and `convene` if `rank` cannot come, and to `card`
+  denied,          ///< rmarun's answer to the calls that have connections of their own; the reason follows
+  refused,         ///< rmarun's answer instead of any other
 };
 
 /// Each message begins with these.
 struct RankWords {
-  static constexpr std::uint64_t kMagic = 0x3176'6b6e'6172'6d72;  // "rmrankv1": also the version
+  static constexpr std::uint64_t kMagic = 0x3276'6b6e'6172'6d72;  // "rmrankv2": also the version
   std::uint64_t magic = kMagic;
   RankCall call = RankCall::refused;
   std::int32_t rank = 0;    ///< of the process that asks, or that is asked about
-  std::int32_t number = 0;  ///< join: that of the ranks; abort: the code
+  std::int32_t number = 0;  ///< join: that of the seats; abort: the code; others: see RankCall
   std::int32_t program = 0;
+};
+
+/// The ranks that begin together: those of the command line, or of one call of spawn. The ranks that have
+/// started the latter, `parents`, follow.
+struct RankWorld {
+  std::int32_t first = 0;
+  std::int32_t count = 0;
+  std::uint32_t number = 0;  ///< that under which the two meet
+  std::uint32_t parents = 0;
 };
 
 /// The place where a rank that joins runs.
