@@ -15,3 +15,4 @@
 #include "topologies.inc"
 #include "windows.inc"
 #include "files.inc"
+#include "processes.inc"

@@ -63,14 +63,6 @@ template <class Handle>
   return code;
 }
 
-/// Fails as a function that this library does not have.
-template <class When, class Owner>
-[[nodiscard, gnu::cold]] int unimplemented(const char* name, Owner owner) {
-  if (When::kNeedsJob && !is_running()) refuse_without_job(name);
-  print_unimplemented(name);
-  return raise(owner, name, MPI_ERR_UNSUPPORTED_OPERATION);
-}
-
 /// Runs `body`, which is the function behind an entry point of MPI_T. Its failures invoke no error handler.
 template <class Body>
 [[nodiscard]] int invoke_tool(Body body) {

@@ -124,14 +124,10 @@ class Parameter:
             return f"{VIEWS[self.word]} {self.name}" if name else VIEWS[self.word]
         return self.declaration(True, name).rstrip()
 
-    def unnamed(self, large):
-        return self.declaration(large, name=False).rstrip()
-
 
 class Function:
     def __init__(self, match):
-        implemented, self.forms, any_time, self.result, self.name, parameters = match
-        self.implemented = implemented in "+*"
+        _, self.forms, any_time, self.result, self.name, parameters = match
         self.any_time = any_time == "e"
         self.parameters = [] if parameters == "void" else [Parameter(text) for text in parameters.split(", ")]
 
@@ -308,12 +304,7 @@ def predefined_types(descriptions):
     return "".join(lines)
 
 
-def unimplemented_body(function, name):
-    when = "AnyTime" if function.any_time else "WhileRunning"
-    return f'return unimplemented<{when}>("{name}", {function.owner()[1]});'
-
-
-def implemented_body(function, name, large, checks):
+def entry_body(function, name, large, checks):
     internal = function.internal_name()
     converted = [] if large else [p for p in function.parameters if p.is_output]
     arguments = []
@@ -346,12 +337,7 @@ def implemented_body(function, name, large, checks):
 def entry(function, suffix, large, checks):
     """One entry point and its weak name."""
     name = f"MPI_{function.name}{suffix}"
-    if function.implemented:
-        prototype, body = function.prototype("P", suffix, large), implemented_body(function, name, large, checks)
-    else:
-        used = function.owner()[0]
-        parameters = ", ".join(p.declaration(large) if p is used else p.unnamed(large) for p in function.parameters)
-        prototype, body = f"{function.result} P{name}({parameters})", unimplemented_body(function, name)
+    prototype, body = function.prototype("P", suffix, large), entry_body(function, name, large, checks)
     if function.name not in HAS_SHORT_WAY:
         return f"{prototype} {{\n  {body}\n}}\nRMA_MPI_WEAK({name});\n"
     # Each other way is a function of its own with the same arguments, so that the one before saves no registers for it.

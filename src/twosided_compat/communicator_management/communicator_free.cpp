@@ -18,6 +18,13 @@ int comm_free(MPI_Comm* handle) {
   return MPI_SUCCESS;
 }
 
-int comm_disconnect(MPI_Comm* handle) { return comm_free(handle); }
+// Every message between the members has been received when all are here.
+int comm_disconnect(MPI_Comm* handle) {
+  RMA_TRY_ASSIGN(comm, find_communicator(*handle));
+  if (comm->is_predefined()) return failure(MPI_ERR_COMM, "a predefined communicator cannot be disconnected");
+  const int met = barrier(*handle);
+  const int freed = comm_free(handle);
+  return met != MPI_SUCCESS ? met : freed;
+}
 
 }  // namespace librma::mpi

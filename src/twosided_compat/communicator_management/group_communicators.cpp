@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rma/launcher.h"
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicator_management/invitations.hpp"
@@ -97,7 +98,7 @@ int intercomm_create_from_groups(MPI_Group local_handle, int local_leader, MPI_G
     RMA_TRY(find_leader(*remote_group, remote_leader, other_leader));
     if (other_leader == own_leader) return failure(MPI_ERR_GROUP, "a process is in both groups");
     auto both = std::make_shared<const Members>(
-        std::vector{std::min(own_leader, other_leader), std::max(own_leader, other_leader)}, rma_size());
+        std::vector{std::min(own_leader, other_leader), std::max(own_leader, other_leader)}, rma_seats());
     RMA_TRY(make_from(std::move(both), local_group->session, std::string("leaders ") + text, handler, comm));
     leaders.reset(comm);
     other = own_leader < other_leader ? 1 : 0;

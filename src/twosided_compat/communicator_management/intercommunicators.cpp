@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "rma/launcher.h"
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
+#include "twosided_compat/objects/library_failure.hpp"
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
@@ -54,6 +57,23 @@ int exchange_with_remote(const Communicator& inter, CollectiveTag tag, const voi
   return CollectiveTransfers(inter.local(), tag).broadcast(theirs, their_bytes, 0);
 }
 
+int make_intercommunicator(const Communicator& local, std::vector<int> theirs, std::uint32_t context,
+                           MPI_Comm* made) {
+  const Members& ours = *local.members();
+  if (std::ranges::any_of(theirs, [&](int rank) { return ours.rank_of(rank) != MPI_UNDEFINED; }))
+    return failure(MPI_ERR_COMM, "a process is in both groups");
+  // All processes of the job have met if none can be added.
+  if (rma_seats() != rma_size()) {
+    std::vector<int> all = ours.list();
+    all.insert(all.end(), theirs.begin(), theirs.end());
+    RMA_TRY(checked(rma_meet_later(all.data(), static_cast<int>(all.size()), context)));
+  }
+  auto remote = std::make_shared<const Members>(std::move(theirs), ours.world_size());
+  *made = (new Communicator(local.members(), local.rank(), context, local, std::move(remote)))
+              ->handle<MPI_Comm>();
+  return MPI_SUCCESS;
+}
+
 int agree_on_context(const Communicator& inter, std::uint32_t& context) {
   std::uint32_t mine = decides(inter) && inter.rank() == 0 ? new_context() : 0;
   std::uint32_t theirs = 0;
@@ -85,13 +105,7 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer, int
     return failure(remote.code, "the local leader could not meet the remote leader");
   ranks.resize(static_cast<std::size_t>(remote.size));
   RMA_TRY(transfers.broadcast(ranks.data(), ranks.size() * sizeof(int), local_leader));
-  const Members& ours = *local->members();
-  if (std::ranges::any_of(ranks, [&](int rank) { return ours.rank_of(rank) != MPI_UNDEFINED; }))
-    return failure(MPI_ERR_COMM, "a process is in both groups");
-  auto theirs = std::make_shared<const Members>(std::move(ranks), ours.world_size());
-  *made = (new Communicator(local->members(), local->rank(), remote.context, *local, std::move(theirs)))
-              ->handle<MPI_Comm>();
-  return MPI_SUCCESS;
+  return make_intercommunicator(*local, std::move(ranks), remote.context, made);
 }
 
 int intercomm_merge(MPI_Comm handle, int high, MPI_Comm* made) {

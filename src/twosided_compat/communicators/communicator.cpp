@@ -9,6 +9,7 @@
 #include <span>
 
 #include "rma/collectives.h"
+#include "rma/launcher.h"
 #include "rma/messages.h"
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
@@ -116,7 +117,7 @@ std::vector<int> Communicator::all_ranks() const {
 int Communicator::next_drawer() const {
   // One process draws half of its numbers before the next one does, because the numbers return to it on a
   // path from each member.
-  const std::uint32_t turn = kNumbers / std::bit_ceil(static_cast<std::uint32_t>(rma_size())) / 2;
+  const std::uint32_t turn = kNumbers / std::bit_ceil(static_cast<std::uint32_t>(rma_seats())) / 2;
   return static_cast<int>(duplicates_++ / turn % static_cast<std::uint32_t>(size()));
 }
 
@@ -160,13 +161,20 @@ std::uint32_t new_context() {
   return rma_contexts_draw(&number) == RMA_SUCCESS ? kFirstContext + kTraffics * number : 0;
 }
 
+void return_context(std::uint32_t context) {
+  const int self = rma_rank();
+  static_cast<void>(rma_contexts_return(number_of(context), &self, 1));
+}
+
 int no_context() {
   return failure(MPI_ERR_OTHER,
                  "the process that numbers the new communicator has no number left: free some");
 }
 
 void make_predefined_communicators() {
+  const int first = rma_world_first();
   const int size = rma_size();
+  const int seats = rma_seats();
   const auto publish = [](Communicator* comm, const char* name) {
     comm->name = name;
     publish_predefined(*comm);
@@ -175,13 +183,13 @@ void make_predefined_communicators() {
     const auto* const before = find<ErrorHandlerOwner>(comm);
     return before != nullptr ? before->errors.get() : MPI_ERRORS_ARE_FATAL;
   };
-  publish(new Communicator(std::make_shared<const Members>(0, 1, size, size), rma_rank(), kFirstContext,
-                           MPI_COMM_WORLD, handler(MPI_COMM_WORLD)),
+  publish(new Communicator(std::make_shared<const Members>(first, 1, size, seats), rma_rank() - first,
+                           kFirstContext, MPI_COMM_WORLD, handler(MPI_COMM_WORLD)),
           "MPI_COMM_WORLD");
-  publish(new Communicator(std::make_shared<const Members>(rma_rank(), 1, 1, size), 0, kSelfContext,
+  publish(new Communicator(std::make_shared<const Members>(rma_rank(), 1, 1, seats), 0, kSelfContext,
                            MPI_COMM_SELF, handler(MPI_COMM_SELF)),
           "MPI_COMM_SELF");
-  publish_predefined(*new Group(std::make_shared<const Members>(0, 1, 0, size), kNoSession,
+  publish_predefined(*new Group(std::make_shared<const Members>(0, 1, 0, seats), kNoSession,
                                 predefined_number(MPI_GROUP_EMPTY)));
 }
 

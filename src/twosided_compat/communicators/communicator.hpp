@@ -222,6 +222,8 @@ void end_predefined_communicators();
 /// Returns the first context of a new communicator. No other communicator of the job has it or those behind
 /// it. Returns 0 if all numbers of this process are in use.
 [[nodiscard]] std::uint32_t new_context();
+/// Returns a context that this process has drawn and told nobody.
+void return_context(std::uint32_t context);
 /// Returns the failure of a call whose new_context() was 0.
 [[nodiscard, gnu::cold]] int no_context();
 

@@ -2,6 +2,7 @@
 
 #include <climits>
 
+#include "rma/launcher.h"
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
@@ -34,7 +35,7 @@ int* predefined_attribute(int keyval) {
     }
     case MPI_UNIVERSE_SIZE: {
       static thread_local int size = 0;
-      size = rma_size();
+      size = rma_seats();
       return &size;
     }
     case MPI_LASTUSEDCODE: {

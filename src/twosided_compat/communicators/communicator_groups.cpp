@@ -65,10 +65,4 @@ int comm_compare(MPI_Comm first, MPI_Comm second, int* result) {
   return MPI_SUCCESS;
 }
 
-// No process of this library was spawned by others.
-int comm_get_parent(MPI_Comm* parent) {
-  *parent = MPI_COMM_NULL;
-  return MPI_SUCCESS;
-}
-
 }  // namespace librma::mpi

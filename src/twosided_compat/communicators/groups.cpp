@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "rma/launcher.h"
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
@@ -29,7 +30,7 @@ int make_group(std::vector<int> world, std::uint64_t session, MPI_Group* made) {
   if (world.empty()) {
     *made = MPI_GROUP_EMPTY;
   } else {
-    *made = (new Group(std::make_shared<const Members>(std::move(world), rma_size()), session))
+    *made = (new Group(std::make_shared<const Members>(std::move(world), rma_seats()), session))
                 ->handle<MPI_Group>();
   }
   return MPI_SUCCESS;

@@ -21,6 +21,7 @@
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/objects/errors.hpp"
 #include "twosided_compat/objects/phase.hpp"
+#include "twosided_compat/processes/parent.hpp"
 #include "util/try.hpp"
 
 namespace librma::mpi {
@@ -54,6 +55,7 @@ void open_objects() {
 /// Undoes open_objects() in the opposite order. The job still runs.
 void close_objects() {
   close_left_files();
+  leave_parents();
   wait_for_freed_requests();
   close_requests();
   end_predefined_communicators();
@@ -76,6 +78,7 @@ int enter() {
     main_thread = std::this_thread::get_id();
     open_objects();
     job_runs.store(true, std::memory_order_release);  // other threads see the objects that they are told of
+    RMA_TRY(meet_parents());
   }
   ++users;
   return MPI_SUCCESS;

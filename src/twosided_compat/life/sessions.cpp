@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "rma/launcher.h"
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
@@ -121,9 +122,9 @@ int group_from_session_pset(MPI_Session handle, const char* name, MPI_Group* mad
   std::vector<int> world = {rma_rank()};
   if (set == kWorldSet) {
     world.resize(static_cast<std::size_t>(rma_size()));
-    std::iota(world.begin(), world.end(), 0);
+    std::iota(world.begin(), world.end(), rma_world_first());
   }
-  *made = (new Group(std::make_shared<const Members>(std::move(world), rma_size()), session->number()))
+  *made = (new Group(std::make_shared<const Members>(std::move(world), rma_seats()), session->number()))
               ->handle<MPI_Group>();
   return MPI_SUCCESS;
 }

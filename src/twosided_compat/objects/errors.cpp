@@ -148,10 +148,6 @@ int failure_of(ErrorHandlerOwner& owner, int code) {
   return code;
 }
 
-void print_unimplemented(const char* name) {
-  fmt::print(stderr, "{}: librma's MPI does not have this function (MPI_ERR_UNSUPPORTED_OPERATION)\n", name);
-}
-
 namespace {
 
 /// The owners are never destroyed, because the program's own destructors may still make calls.

@@ -103,9 +103,6 @@ template <class Handle>
 /// returned.
 [[nodiscard, gnu::cold]] int failure_of(ErrorHandlerOwner& owner, int code);
 
-/// Prints that the library does not have the function `name`.
-[[gnu::cold]] void print_unimplemented(const char* name);
-
 /// Makes the owners that every program has between MPI_Init and MPI_Finalize: MPI_COMM_WORLD, MPI_COMM_SELF
 /// and MPI_FILE_NULL. Before and after that time every error is fatal.
 void open_predefined_owners();
