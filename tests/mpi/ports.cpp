@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "check.hpp"
 
@@ -36,12 +37,15 @@ void talk(MPI_Comm inter, int others) {
   int sum = -1;
   SUCCEEDS(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, inter));
   CHECK(sum == others * (others - 1) / 2);
-  for (int other = 0; other < others; ++other) SUCCEEDS(MPI_Send(&rank, 1, MPI_INT, other, 9, inter));
+  std::vector<MPI_Request> sends(static_cast<std::size_t>(others));
+  for (int other = 0; other < others; ++other)
+    SUCCEEDS(MPI_Isend(&rank, 1, MPI_INT, other, 9, inter, &sends[static_cast<std::size_t>(other)]));
   for (int other = 0; other < others; ++other) {
     int from = -1;
     SUCCEEDS(MPI_Recv(&from, 1, MPI_INT, other, 9, inter, MPI_STATUS_IGNORE));
     CHECK(from == other);
   }
+  SUCCEEDS(MPI_Waitall(others, sends.data(), MPI_STATUSES_IGNORE));
   SUCCEEDS(MPI_Comm_disconnect(&inter));
 }
 

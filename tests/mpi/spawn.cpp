@@ -71,7 +71,9 @@ void exchange_messages(MPI_Comm inter) {
   }
   SUCCEEDS(MPI_Barrier(inter));
   // From any of them.
-  for (int other = 0; other < others; ++other) SUCCEEDS(MPI_Send(&rank, 1, MPI_INT, other, 7, inter));
+  std::vector<MPI_Request> sends(static_cast<std::size_t>(others));
+  for (int other = 0; other < others; ++other)
+    SUCCEEDS(MPI_Isend(&rank, 1, MPI_INT, other, 7, inter, &sends[static_cast<std::size_t>(other)]));
   std::vector<bool> seen(static_cast<std::size_t>(others));
   for (int i = 0; i < others; ++i) {
     int from = -1;
@@ -81,6 +83,7 @@ void exchange_messages(MPI_Comm inter) {
     seen[static_cast<std::size_t>(from)] = true;
   }
   CHECK(seen == std::vector<bool>(static_cast<std::size_t>(others), true));
+  SUCCEEDS(MPI_Waitall(others, sends.data(), MPI_STATUSES_IGNORE));
 }
 
 /// Collective calls of both groups.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 #include <string>
 #include <thread>
@@ -125,10 +126,11 @@ TEST(MpiErrorHandlers, WrongHandles) {
   EXPECT_EQ(MPI_Comm_create_errhandler(nullptr, &handler), MPI_ERR_ARG);
 }
 
-TEST(MpiErrors, FunctionsThatAreNotThere) {
+TEST(MpiErrors, PortsNeedTheLauncher) {
   MPI_Comm joined = MPI_COMM_NULL;
-  EXPECT_EQ(MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined),
-            MPI_ERR_UNSUPPORTED_OPERATION);
+  std::array<char, MPI_MAX_PORT_NAME> port = {};
+  EXPECT_EQ(MPI_Open_port(MPI_INFO_NULL, port.data()), MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_EQ(MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined), MPI_ERR_PORT);
 }
 
 void ignore(MPI_Comm* /*comm*/, int* /*code*/, ...) {}
