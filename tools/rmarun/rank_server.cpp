@@ -155,7 +155,8 @@ void RankServer::take(Caller& caller, const librma::RankWords& words, std::span<
     return reports_.note_abort({words.rank, words.number},
                                [socket = caller.socket] { ::shutdown(socket->get(), SHUT_RDWR); });
   }
-  if (words.call == RankCall::card && exists && (joined || caller.may_see_cards)) {
+  if (words.call == RankCall::card && caller.cards) return answer_card(caller, words.rank);
+  if (words.call == RankCall::card && exists && joined) {
     const std::vector<std::byte>& card = seats_[static_cast<size_t>(words.rank)].card;
     const RankCall kind = card.empty() ? RankCall::gone : RankCall::card;
     return answer(caller, {.call = kind, .rank = words.rank}, card);
@@ -232,19 +233,23 @@ void RankServer::wait(Caller& caller, librma::RankCall what) {
 }
 
 void RankServer::fail_waiters() {
-  for (size_t rank = 0; rank < size(); ++rank) {
-    if (!seats_[rank].gone()) continue;
-    const librma::RankWords gone = {.call = librma::RankCall::gone, .rank = static_cast<int>(rank)};
-    for (Caller& each : callers_) {
-      if (waits_in(each, seats_[rank].world)) {
-        each.waits_for.reset();
-        answer(each, gone);
-      }
-      if (each.convenes && std::ranges::count(each.convenes->ranks, gone.rank) != 0) {
-        each.convenes.reset();
-        answer(each, gone);
-      }
+  constexpr int kNone = -1;
+  std::vector<int> gone(worlds_.size(), kNone);  // by world: the first rank that has gone
+  for (size_t rank = size(); rank-- != 0;) {
+    if (seats_[rank].gone()) gone[seats_[rank].world] = static_cast<int>(rank);
+  }
+  for (Caller& each : callers_) {
+    int missing = kNone;
+    if (each.waits_for) missing = gone[seat_of(each).world];
+    if (each.convenes) {
+      const auto found = std::ranges::find_if(
+          each.convenes->ranks, [&](int rank) { return seats_[static_cast<size_t>(rank)].gone(); });
+      if (found != each.convenes->ranks.end()) missing = *found;
     }
+    if (missing == kNone) continue;
+    each.waits_for.reset();
+    each.convenes.reset();
+    answer(each, {.call = librma::RankCall::gone, .rank = missing});
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -59,7 +60,10 @@ class RankServer {
     int rank = 0;
     std::uint32_t number = 0;
     std::vector<int> ranks;
+    std::vector<std::byte> card;
   };
+  /// The cards of ranks that have convened, by rank.
+  using Cards = std::map<int, std::vector<std::byte>>;
   /// A process that has connected.
   struct Caller {
     std::shared_ptr<librma::Descriptor> socket;  ///< an unanswered abort has it too
@@ -68,7 +72,7 @@ class RankServer {
     bool left = false;
     std::optional<librma::RankCall> waits_for = {};  ///< until all ranks of its world do
     std::optional<Convening> convenes = {};          ///< until all of these do
-    bool may_see_cards = false;                      ///< it has convened
+    std::shared_ptr<const Cards> cards = {};         ///< of those that have convened with it
     bool over = false;
   };
   /// A rank, as far as rmarun knows it.
@@ -101,6 +105,7 @@ class RankServer {
   void take_name(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body);
   void spawn(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body);
   static void deny(const Caller& caller, const std::string& why);
+  static void answer_card(const Caller& caller, int rank);
   void end(Caller& caller);
   void wait(Caller& caller, librma::RankCall what);
   /// If a rank will not come any more, answers all callers that wait for it with RankCall::gone.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -53,9 +54,9 @@ void RankServer::convene(Caller& caller, const librma::RankWords& words, std::sp
   if (!ranks || !std::ranges::all_of(*ranks, [&](int rank) { return is_seat(rank); }) ||
       std::ranges::count(*ranks, words.rank) != 1)
     return deny(caller, "the ranks that are to meet are no list of this job's");
-  if (!body.empty()) seats_[static_cast<size_t>(words.rank)].card.assign(body.begin(), body.end());
   const auto number = static_cast<std::uint32_t>(words.number);
-  caller.convenes = Convening{.rank = words.rank, .number = number, .ranks = std::move(*ranks)};
+  caller.convenes = Convening{
+      .rank = words.rank, .number = number, .ranks = std::move(*ranks), .card = {body.begin(), body.end()}};
   fail_waiters();
   answer_convened(number);
 }
@@ -68,12 +69,22 @@ void RankServer::answer_convened(std::uint32_t number) {
   if (one == callers_.end()) return;
   const auto come = static_cast<size_t>(std::ranges::count_if(callers_, has_come));
   if (come < one->convenes->ranks.size()) return;
+  const auto cards = std::make_shared<Cards>();
+  for (Caller& each : callers_) {
+    if (has_come(each)) cards->emplace(each.convenes->rank, std::move(each.convenes->card));
+  }
   for (Caller& each : callers_) {
     if (!has_come(each)) continue;
     each.convenes.reset();
-    each.may_see_cards = true;
+    each.cards = cards;
     answer(each, {.call = RankCall::convene});
   }
+}
+
+void RankServer::answer_card(const Caller& caller, int rank) {
+  const auto found = caller.cards->find(rank);
+  if (found == caller.cards->end()) return answer(caller, {.call = RankCall::gone, .rank = rank});
+  answer(caller, {.call = RankCall::card, .rank = rank}, found->second);
 }
 
 void RankServer::close_port(Caller& caller, std::uint32_t port) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <map>
 
 #include "util/log.hpp"
@@ -226,16 +227,17 @@ Status Job::map_host() {
 }
 
 Status Job::meet_later(const Assembly& assembly) {
-  const std::lock_guard guard(meeting_lock_);
   if (!shares_host())
     return {RMA_ERR_UNSUPPORTED, "ranks that are started later need memory in common, and RMA_SHM=off"};
+  // All of other worlds, so that two ranks agree on whether they meet here: whether they have met before may
+  // change meanwhile by another thread.
   std::vector<int> strangers;
-  for (const int other : assembly.ranks) {
-    if (!mapped(other)) strangers.push_back(other);
-  }
-  RMA_TRY(host_.open());
-  cards_.own().head.host = host_.card();
-  RMA_TRY_ASSIGN(cards, bootstrap_->convene(assembly, cards_.own().encode(), strangers));
+  std::ranges::copy_if(assembly.ranks, std::back_inserter(strangers),
+                       [&](int rank) { return !in_world(rank); });
+  RMA_TRY_ASSIGN(door, host_.open_door());
+  ProcessCard shown = cards_.own();
+  shown.head.host = door.card;
+  RMA_TRY_ASSIGN(cards, bootstrap_->convene(assembly, shown.encode(), strangers));
   std::vector<transport::HostPeers::Partner> partners;
   std::map<int, ProcessCard> known;
   for (std::size_t i = 0; i < strangers.size(); ++i) {
@@ -243,7 +245,9 @@ Status Job::meet_later(const Assembly& assembly) {
     partners.push_back({.rank = strangers[i], .card = card.head.host});
     known.emplace(strangers[i], std::move(card));
   }
-  RMA_TRY(host_.meet(partners, [&](int rank, transport::HostPeer& process) {
+  RMA_TRY(host_.meet_at(door, partners, [&](int rank, transport::HostPeer& process) -> Status {
+    const std::lock_guard guard(meeting_lock_);
+    if (mapped(rank)) return {};
     return map_peer(rank, known.at(rank), process).within(text("heap of rank {}", rank));
   }));
   // Nobody sends anything to a process that has not mapped it yet.

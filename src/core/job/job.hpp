@@ -58,7 +58,7 @@ class Job {
   /// Maps all processes of this world and host (only this one with RMA_SHM=off). Collective.
   [[nodiscard]] Status connect();
   /// Maps the ranks of an assembly that this process has not met, which are of other worlds. All of its ranks
-  /// call it. RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED.
+  /// call it. Thread-safe. RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED.
   [[nodiscard]] Status meet_later(const Assembly& assembly);
 
   ~Job();
@@ -181,7 +181,7 @@ class Job {
   /// By rank; null for a rank that is not mapped.
   std::vector<std::unique_ptr<MappedProcess>> mapped_;
   std::vector<rma_direct_peer_t> direct_;
-  std::mutex meeting_lock_;  ///< held by the thread that meets ranks of other worlds
+  std::mutex meeting_lock_;  ///< held by a thread that enters a rank of another world
 };
 
 }  // namespace librma

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "transport/shm/host_meeting.hpp"
@@ -20,6 +21,7 @@
 #include "util/system/network_namespace.hpp"
 #include "util/system/unix_socket.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace librma::transport {
 namespace {
@@ -35,6 +37,14 @@ void raise_descriptor_limit(std::size_t processes) {
   static_cast<void>(setrlimit(RLIMIT_NOFILE, &limit));  // if it fails, a descriptor may be missing later
 }
 
+/// Gives a card a secret of its own, and the network namespace of this process.
+Status draw_secret(HostCard& card) {
+  if (getrandom(card.secret.data(), sizeof card.secret, 0) != sizeof card.secret)
+    return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
+  card.network = network_namespace();
+  return {};
+}
+
 }  // namespace
 
 std::string meeting_file(const std::string& directory, int rank) {
@@ -47,45 +57,50 @@ HostPeers::HostPeers(int rank, const std::vector<int>& locals, std::string direc
 }
 
 Status HostPeers::open() {
-  const bool first = !process_.open();
-  if (first) raise_descriptor_limit(locals_.size());
-  SocketName name = SocketName::abstract({});
+  raise_descriptor_limit(locals_.size());
   if (directory_.empty()) {
-    // An address without a name makes the system choose an abstract one, which no other socket has.
-    name.bytes = sizeof name.address.sun_family;
+    RMA_TRY_ASSIGN(door, open_door());
+    socket_ = std::move(door.socket);
+    card_ = door.card;
   } else {
     const std::string file = meeting_file(directory_, rank_);
     unlink(file.c_str());  // that of an earlier process of this rank
-    name = SocketName::file(file);
-  }
-  socket_ = listen_at(name);
-  if (!socket_.open()) {
-    return system_failure(
-        RMA_ERR_SYSTEM,
-        directory_.empty()
-            ? "making the socket at which the ranks of this host meet"
-            : fmt::format("making the socket {}, at which the ranks of this host meet that have "
-                          "network namespaces of their own",
-                          meeting_file(directory_, rank_)),
-        errno);
-  }
-  if (directory_.empty()) {
-    name.bytes = sizeof name.address;
-    if (getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&name.address), &name.bytes) != 0) {
-      return system_failure(RMA_ERR_SYSTEM, "getsockname", errno);
+    socket_ = listen_at(SocketName::file(file));
+    if (!socket_.open()) {
+      return system_failure(
+          RMA_ERR_SYSTEM,
+          fmt::format(
+              "making the socket {}, at which the ranks of this host meet that have network namespaces "
+              "of their own",
+              file),
+          errno);
     }
-    const std::size_t length = name.bytes - offsetof(sockaddr_un, sun_path) - 1;
-    if (length >= card_.name.size()) return {RMA_ERR_SYSTEM, "the system chose a long name for a socket"};
-    std::memcpy(card_.name.data(), name.address.sun_path + 1, length);
+    RMA_TRY(draw_secret(card_));
   }
-  if (getrandom(card_.secret.data(), sizeof card_.secret, 0) != sizeof card_.secret) {
-    return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
-  }
-  card_.network = network_namespace();
-  if (!first) return {};
   process_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
   if (process_.open()) offered_[static_cast<std::size_t>(Handed::process)] = process_.get();
   return {};
+}
+
+Result<HostPeers::Door> HostPeers::open_door() const {
+  if (!directory_.empty())
+    return Status(RMA_ERR_UNSUPPORTED, "ranks of several network namespaces cannot meet later");
+  // An address without a name makes the system choose an abstract one, which no other socket has.
+  SocketName name = SocketName::abstract({});
+  name.bytes = sizeof name.address.sun_family;
+  Door door = {.socket = listen_at(name), .card = card_};
+  if (!door.socket.open())
+    return system_failure(RMA_ERR_SYSTEM, "making the socket at which the ranks of this host meet", errno);
+  name.bytes = sizeof name.address;
+  if (getsockname(door.socket.get(), reinterpret_cast<sockaddr*>(&name.address), &name.bytes) != 0)
+    return system_failure(RMA_ERR_SYSTEM, "getsockname", errno);
+  const std::size_t length = name.bytes - offsetof(sockaddr_un, sun_path) - 1;
+  if (length >= door.card.name.size())
+    return Status(RMA_ERR_SYSTEM, "the system chose a long name for a socket");
+  door.card.name = {};
+  std::memcpy(door.card.name.data(), name.address.sun_path + 1, length);
+  RMA_TRY(draw_secret(door.card));
+  return door;
 }
 
 Status HostPeers::offer(Handed kind, int file) {
@@ -115,8 +130,21 @@ Status HostPeers::meet(std::span<const Partner> partners, const Use& use) {
   return met;
 }
 
+Status HostPeers::meet_at(const Door& door, std::span<const Partner> partners, const Use& use) {
+  HostMeeting meeting({.rank = rank_,
+                       .socket = door.socket.get(),
+                       .card = door.card,
+                       .files = offered_,
+                       .directory = directory_},
+                      partners, [&](int rank, HostPeer peer) {
+                        RMA_TRY(use(rank, peer));
+                        add(rank, std::move(peer));
+                        return Status();
+                      });
+  return meeting.run();
+}
+
 Status HostPeers::add_self() {
-  if (find(rank_) != nullptr) return {};
   HostPeer self = {.process = getpid(), .files = {}, .connection = {}};
   for (const Handed kind : {Handed::process, Handed::segment, Handed::wakeup}) {
     const auto at = static_cast<std::size_t>(kind);
@@ -133,6 +161,8 @@ Status HostPeers::add_self() {
 void HostPeers::add(int rank, HostPeer peer) {
   const auto at = std::ranges::lower_bound(locals_, rank);
   Entry& entry = entries_[static_cast<std::size_t>(at - locals_.begin())];
+  const std::lock_guard guard(adding_);
+  if (entry.there.load(std::memory_order_relaxed)) return;
   entry.peer = std::move(peer);
   entry.there.store(true, std::memory_order_release);  // publishes the peer; pairs with the load in find()
 }

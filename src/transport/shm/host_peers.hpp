@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -91,7 +92,7 @@ class HostPeers {
   HostPeers(const HostPeers&) = delete;
   HostPeers& operator=(const HostPeers&) = delete;
 
-  /// Opens the socket at which the others meet this process, before each meeting. RMA_ERR_SYSTEM,
+  /// Opens the socket at which the others meet this process when the job starts. RMA_ERR_SYSTEM,
   /// RMA_ERR_NO_MEMORY.
   [[nodiscard]] Status open();
   /// Offers the file of a descriptor, which stays the caller's and open until meet() has returned.
@@ -110,7 +111,18 @@ class HostPeers {
   /// RMA_ERR_SYSTEM; and the failures of `use`.
   [[nodiscard]] Status meet(std::span<const Partner> partners, const Use& use);
 
-  /// Adds a process by what is known of it already.
+  /// A socket at which processes meet this one later, with a secret of its own, and what it hands over.
+  struct Door {
+    Descriptor socket;
+    HostCard card;
+  };
+  /// Opens a door. Thread-safe. RMA_ERR_SYSTEM, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED if processes meet at the
+  /// files of sockets.
+  [[nodiscard]] Result<Door> open_door() const;
+  /// Does meet() at a door, with processes that may have been met already. Thread-safe.
+  [[nodiscard]] Status meet_at(const Door& door, std::span<const Partner> partners, const Use& use);
+
+  /// Adds a process by what is known of it already, unless it is there.
   void add(int rank, HostPeer peer);
   /// Returns the process of `rank`, or null if meet() has not met it.
   [[nodiscard]] HostPeer* find(int rank) const;
@@ -128,7 +140,8 @@ class HostPeers {
   const int rank_;
   const std::vector<int> locals_;
   const std::string directory_;
-  mutable std::vector<Entry> entries_;  ///< in the order of locals_
+  std::mutex adding_;
+  mutable std::vector<Entry> entries_;  ///< in the order of locals_; filled in under the lock
   Descriptor socket_;
   Descriptor process_;  ///< this process's pidfd
   HostCard card_;
