@@ -1,0 +1,103 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "coarrays/outcome.hpp"
+#include "rma/rma.h"
+
+namespace librma::coarrays {
+
+/// A team of images. An image's index in it is one more than its team rank.
+struct Team {
+  rma_team_t handle = nullptr;
+  int number = -1;         ///< as form team gave it; -1: the initial team
+  std::vector<int> ranks;  ///< world ranks, in the order of team ranks
+  int me = 0;              ///< this image's team rank
+  const Team* parent = nullptr;
+};
+
+/// The team that is current, as the short paths need it.
+struct CurrentTeam {
+  const Team* team = nullptr;  ///< null: the runtime has not started
+  const int* ranks = nullptr;  ///< Team::ranks
+  unsigned images = 0;
+};
+extern constinit CurrentTeam current;
+
+/// Locks that an image may hold or wait for at a time.
+constexpr std::size_t kLockPlaces = 1024;
+
+/// The memory of each image by which the others synchronize with it.
+struct Meeting {
+  std::uint64_t run;                              ///< of image 1: a random number
+  std::uint64_t ended;                            ///< the number of images that have begun to stop, or failed
+  std::array<std::uint64_t, kLockPlaces> places;  ///< of the queues of locks (locks.cpp)
+};
+/// One entry for each rank, behind the Meeting.
+struct Partner {
+  std::uint64_t syncs;  ///< how often the rank has executed sync images with this image
+  std::uint64_t end;    ///< 0: it runs; kFailedEnd; else the stop round in which it began to stop
+};
+constexpr std::uint64_t kFailedEnd = ~std::uint64_t{0};
+
+/// This image's own meeting memory, and the addresses of that of all ranks.
+struct Meetings {
+  Meeting* mine = nullptr;
+  std::vector<void*> all;  ///< by world rank
+
+  [[nodiscard]] Partner* partners() const { return partners_of(mine); }
+  /// Returns the address of the entry for `about` in the memory of `rank`.
+  [[nodiscard]] Partner* partner(int rank, int about) const { return partners_of(of(rank)) + about; }
+  [[nodiscard]] Meeting* of(int rank) const {
+    return static_cast<Meeting*>(all[static_cast<std::size_t>(rank)]);
+  }
+
+ private:
+  static Partner* partners_of(Meeting* meeting) { return reinterpret_cast<Partner*>(meeting + 1); }
+};
+extern Meetings meetings;
+
+/// Joins the job if this process has not. Coarrays of the program's units register before main begins, so the
+/// first of them starts the runtime.
+void start();
+
+/// Returns this image's world rank.
+inline int my_rank() { return current.team->ranks[static_cast<std::size_t>(current.team->me)]; }
+
+/// Returns the world rank of an image of the current team, or -1 if there is no such image.
+inline int rank_of(int image) {
+  const unsigned place = static_cast<unsigned>(image) - 1;
+  return place < current.images ? current.ranks[place] : -1;
+}
+/// The same for statements in which image 0 is the calling image.
+inline int rank_or_self(int image) { return image == 0 ? my_rank() : rank_of(image); }
+
+/// Reports that the current team has no such image.
+[[gnu::cold]] void refuse_image(const Outcome& outcome, int image);
+
+/// Makes `team` the current one.
+void enter(const Team& team);
+
+/// Loads a word of this image that other images write.
+inline std::uint64_t load(const std::uint64_t& word) { return __atomic_load_n(&word, __ATOMIC_ACQUIRE); }
+
+/// Waits until `met()` is true of words of this image that other images write.
+template <typename Met>
+void wait_until(const Met& met) {
+  if (met()) return;
+  const auto called = [](void* context) { return (*static_cast<const Met*>(context))() ? 1 : 0; };
+  require(rma_wait_for(called, const_cast<Met*>(&met)));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+}
+
+/// Draws Meeting::run.
+void draw_run_number();
+
+/// Ends this image's part of the job: says so to the others, waits until all have stopped, and leaves.
+void leave();
+
+}  // namespace librma::coarrays

@@ -1,0 +1,224 @@
+// Coindexed objects that a list of references describes, because an allocatable component or a pointer is on
+// the way to them: get_by_ref, send_by_ref, sendget_by_ref and is_present. Descriptors and pointers on the
+// way are read from the image that has them.
+
+#include <cstdlib>
+#include <cstring>
+
+#include "coarrays/entry_points.hpp"
+#include "coarrays/memory.hpp"
+#include "coarrays/transfers.hpp"
+
+namespace librma::coarrays {
+namespace {
+
+/// What a list of references leads to on one image.
+struct Found {
+  RemoteSide side;
+  bool present = true;                ///< false: a component on the way is not allocated, or is null
+  rma_status_t status = RMA_SUCCESS;  ///< of reading what is on the way
+};
+
+/// Follows a list of references on one image.
+class Walk {
+ public:
+  Walk(const Coarray& coarray, int rank, Type type)
+      : found_{.side = {.section = Section(owners_address(coarray, 0, rank), coarray.bytes),
+                        .type = type,
+                        .rank = rank}} {
+    if (coarray.shape != nullptr) shape_ = *coarray.shape;
+  }
+
+  Found follow(const Reference* reference) && {
+    for (; reference != nullptr && found_.present && found_.status == RMA_SUCCESS;
+         reference = reference->next) {
+      if (reference->type == Reference::kComponent) {
+        component(*reference);
+      } else {
+        array(*reference);
+      }
+      found_.side.section.set_element_bytes(reference->item_bytes);
+    }
+    found_.side.type.bytes = found_.side.section.element_bytes();
+    return std::move(found_);
+  }
+
+ private:
+  /// Reads memory of the image.
+  void read(void* into, const std::byte* from, std::size_t bytes) {
+    if (found_.status == RMA_SUCCESS) found_.status = rma_get(into, from, bytes, found_.side.rank);
+  }
+
+  /// Goes to a component, and if that is allocatable or a pointer, to what it refers to.
+  void component(const Reference& reference) {
+    Section& section = found_.side.section;
+    section.shift(reference.component.offset);
+    if (reference.component.token_offset == 0) return;
+    // Fortran allows no array in front of such a component, so there is one, at the section's first element.
+    const std::byte* const at = section.first();
+    std::byte* target = nullptr;
+    if (reference.next != nullptr && reference.next->type == Reference::kArray) {
+      read(&shape_, at, offsetof(Descriptor, dim));
+      const auto rank = static_cast<std::size_t>(shape_.rank);
+      if (found_.status == RMA_SUCCESS && rank <= kMaxDimensions)
+        read(shape_.dim.data(), at + offsetof(Descriptor, dim), rank * sizeof(Dimension));
+      target = shape_.data;
+    } else {
+      read(&target, at, sizeof target);
+    }
+    found_.present = found_.status == RMA_SUCCESS && target != nullptr;
+    section.shift(target - at);
+  }
+
+  void array(const Reference& reference) {
+    for (std::size_t d = 0; d < kMaxDimensions && reference.array.mode[d] != Reference::kEnd; ++d) {
+      if (reference.type == Reference::kArray) {
+        subscript_described(reference, d);
+      } else {
+        subscript_static(reference, d);
+      }
+    }
+  }
+
+  /// The bounds that are given are distances in elements already.
+  void subscript_static(const Reference& reference, std::size_t d) {
+    const auto& given = reference.array.dim[d];
+    const auto item = static_cast<std::ptrdiff_t>(reference.item_bytes);
+    Triplet range = given.range;
+    switch (reference.array.mode[d]) {
+      case Reference::kVector:
+        return section().add(distances(given.vector.values, given.vector.count, given.vector.kind, 0, item));
+      case Reference::kSingle:
+        range = {.first = range.first, .last = range.first, .step = 1};
+        break;
+      case Reference::kFull:
+        range.first = 0;
+        break;
+      default:
+        break;
+    }
+    section().shift(range.first * item);
+    section().add(extent_of(range), range.step * item);
+  }
+
+  void subscript_described(const Reference& reference, std::size_t d) {
+    const auto& given = reference.array.dim[d];
+    const Dimension& bounds = shape_.dim[d];
+    const std::ptrdiff_t stride = bounds.stride * static_cast<std::ptrdiff_t>(reference.item_bytes);
+    if (reference.array.mode[d] == Reference::kVector) {
+      return section().add(
+          distances(given.vector.values, given.vector.count, given.vector.kind, bounds.lower, stride));
+    }
+    const Triplet range = range_of(given.range, reference.array.mode[d], bounds);
+    section().shift((range.first - bounds.lower) * stride);
+    section().add(extent_of(range), range.step * stride);
+  }
+
+  /// Puts the array's bounds in place of those that the reference leaves open.
+  static Triplet range_of(Triplet range, unsigned char mode, const Dimension& bounds) {
+    if (mode == Reference::kSingle) return {.first = range.first, .last = range.first, .step = 1};
+    const bool backwards = range.step < 0;
+    if (mode == Reference::kFull || mode == Reference::kOpenStart)
+      range.first = backwards ? bounds.upper : bounds.lower;
+    if (mode == Reference::kFull || mode == Reference::kOpenEnd)
+      range.last = backwards ? bounds.lower : bounds.upper;
+    return range;
+  }
+
+  Section& section() { return found_.side.section; }
+
+  Found found_;
+  Descriptor shape_ = {};  ///< of the array that the next reference subscripts
+};
+
+/// Returns whether there is something to transfer; else reports why not.
+bool usable(const Found& found, const Outcome& outcome) {
+  if (!outcome.report(found.status)) return false;
+  if (found.present) return true;
+  outcome.fail(kFailure, "a component of the coindexed object is not allocated or not associated");
+  return false;
+}
+
+/// Gives an allocatable variable the shape of what is assigned to it, if it has another.
+void reallocate(Descriptor& variable, const Section& shape) {
+  bool fits = variable.data != nullptr;
+  std::size_t d = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(variable.rank); ++i) {
+    const std::size_t extent = extent_of(variable.dim[i]);
+    if (extent == 1) continue;  // sections leave these out
+    fits = fits && d < shape.dimensions() && extent == shape.extent(d);
+    ++d;
+  }
+  if (fits && d == shape.dimensions()) return;
+  std::ptrdiff_t stride = 1;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(variable.rank); ++i) {
+    const auto extent = static_cast<std::ptrdiff_t>(i < shape.dimensions() ? shape.extent(i) : 1);
+    variable.dim[i] = {.stride = stride, .lower = 1, .upper = extent};
+    stride *= extent;
+  }
+  variable.span = static_cast<std::ptrdiff_t>(variable.element_bytes);
+  variable.offset = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(variable.rank); ++i)
+    variable.offset -= static_cast<std::size_t>(variable.dim[i].stride);
+  const std::size_t bytes = shape.count() * variable.element_bytes;
+  void* const memory = std::realloc(variable.data, bytes != 0 ? bytes : 1);
+  if (memory == nullptr) die("no memory for an allocatable variable");
+  variable.data = static_cast<std::byte*>(memory);
+}
+
+}  // namespace
+
+void caf_get_by_ref(const Coarray* token, int image, Descriptor* dst, const Reference* references,
+                    int dst_kind, int src_kind, bool may_overlap, bool dst_reallocatable, int* stat,
+                    int src_type) {
+  const Outcome outcome{.stat = stat};
+  const int rank = rank_of(image);
+  if (rank < 0) return refuse_image(outcome, image);
+  const Found found = Walk(*token, rank, {.type = src_type, .kind = src_kind, .bytes = 0}).follow(references);
+  if (!usable(found, outcome)) return;
+  if (dst_reallocatable || dst->data == nullptr) reallocate(*dst, found.side.section);
+  get({.section = Section(*dst), .type = type_of(*dst, dst_kind)}, found.side,
+      may_overlap && rank == my_rank(), outcome);
+}
+
+// Fortran does not reallocate a coindexed object.
+void caf_send_by_ref(const Coarray* token, int image, const Descriptor* src, const Reference* references,
+                     int dst_kind, int src_kind, bool may_overlap, bool /*dst_reallocatable*/, int* stat,
+                     int dst_type) {
+  const Outcome outcome{.stat = stat};
+  const int rank = rank_of(image);
+  if (rank < 0) return refuse_image(outcome, image);
+  const Found found = Walk(*token, rank, {.type = dst_type, .kind = dst_kind, .bytes = 0}).follow(references);
+  if (!usable(found, outcome)) return;
+  put(found.side, {.section = Section(*src), .type = type_of(*src, src_kind)},
+      may_overlap && rank == my_rank(), outcome);
+}
+
+void caf_sendget_by_ref(const Coarray* dst_token, int dst_image, const Reference* dst_references,
+                        const Coarray* src_token, int src_image, const Reference* src_references,
+                        int dst_kind, int src_kind, bool /*may_overlap*/, int* dst_stat, int* src_stat,
+                        int dst_type, int src_type) {
+  const Outcome dst_outcome{.stat = dst_stat};
+  const Outcome src_outcome{.stat = src_stat};
+  const int to = rank_of(dst_image);
+  if (to < 0) return refuse_image(dst_outcome, dst_image);
+  const int from = rank_of(src_image);
+  if (from < 0) return refuse_image(src_outcome, src_image);
+  const Found src =
+      Walk(*src_token, from, {.type = src_type, .kind = src_kind, .bytes = 0}).follow(src_references);
+  if (!usable(src, src_outcome)) return;
+  const Found dst =
+      Walk(*dst_token, to, {.type = dst_type, .kind = dst_kind, .bytes = 0}).follow(dst_references);
+  if (!usable(dst, dst_outcome)) return;
+  copy(dst.side, src.side, dst_outcome, src_outcome);
+}
+
+int caf_is_present(const Coarray* token, int image, const Reference* references) {
+  const int rank = rank_of(image);
+  if (rank < 0) refuse_image({}, image);
+  const Found found = Walk(*token, rank, {.type = kDerived, .kind = 0, .bytes = 0}).follow(references);
+  require(found.status);
+  return found.present ? 1 : 0;
+}
+
+}  // namespace librma::coarrays

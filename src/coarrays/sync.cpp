@@ -1,0 +1,94 @@
+// sync all, sync memory and sync images.
+//
+// sync images needs no barrier. Each image counts, for each other one, how often it has executed sync images
+// with it, stores that number into the partner's memory, and waits until the partner's number is as high.
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "coarrays/entry_points.hpp"
+#include "coarrays/images.hpp"
+#include "coarrays/sync.hpp"
+#include "rma/direct.h"
+
+namespace librma::coarrays {
+namespace {
+
+/// How often this image has executed sync images with each rank.
+std::vector<std::uint64_t> syncs_with;  // NOLINT(cert-err58-cpp)
+
+/// STAT_DUP_SYNC_IMAGES of other implementations; the standard has no name for it.
+constexpr int kDuplicateImages = 3;
+
+/// Waits until `rank` has executed sync images with this image as often, or has ended. Returns 0, or why it
+/// has ended.
+int wait_for(int rank, std::uint64_t times) {
+  const Partner& partner = meetings.partners()[rank];
+  wait_until([&] { return load(partner.syncs) >= times || load(partner.end) != 0; });
+  if (load(partner.syncs) >= times) return 0;
+  return load(partner.end) == kFailedEnd ? kFailedImage : kStoppedImage;
+}
+
+}  // namespace
+
+bool report_ended(const Outcome& outcome) {
+  if (load(meetings.mine->ended) == 0) [[likely]]
+    return false;
+  int stat = 0;
+  for (const int rank : current.team->ranks) {
+    const std::uint64_t end = load(meetings.partners()[rank].end);
+    if (end == kFailedEnd && stat == 0) stat = kFailedImage;
+    if (end != 0 && end != kFailedEnd) stat = kStoppedImage;
+  }
+  if (stat == 0) return false;
+  outcome.fail(
+      stat, stat == kStoppedImage ? "an image of the team has stopped" : "an image of the team has failed");
+  return true;
+}
+
+void caf_sync_all(int* stat, char* message, std::size_t length) {
+  const Outcome outcome{.stat = stat, .message = message, .length = length};
+  if (const rma_status_t status = rma_barrier(current.team->handle); status != RMA_SUCCESS) [[unlikely]] {
+    outcome.report(status);
+    return;
+  }
+  if (!report_ended(outcome)) outcome.succeed();
+}
+
+void caf_sync_memory(int* stat, char* message, std::size_t length) {
+  const Outcome outcome{.stat = stat, .message = message, .length = length};
+  outcome.report(rma_fence_all());
+}
+
+void caf_sync_images(int count, const int* images, int* stat, char* message, std::size_t length) {
+  const Outcome outcome{.stat = stat, .message = message, .length = length};
+  std::vector<int> ranks;
+  if (count < 0) {
+    ranks = current.team->ranks;
+  } else {
+    for (const int image : std::span(images, static_cast<std::size_t>(count))) {
+      ranks.push_back(rank_of(image));
+      if (ranks.back() < 0) return refuse_image(outcome, image);
+    }
+    std::ranges::sort(ranks);
+    if (std::ranges::adjacent_find(ranks) != ranks.end())
+      return outcome.fail(kDuplicateImages, "sync images names an image twice");
+  }
+  if (!outcome.report(rma_fence_all())) return;
+  syncs_with.resize(static_cast<std::size_t>(rma_size()));
+  for (const int rank : ranks) {
+    const std::uint64_t times = ++syncs_with[static_cast<std::size_t>(rank)];
+    require(rma_put8(&meetings.partner(rank, rma_rank())->syncs, times, rank));
+  }
+  int ended = 0;
+  for (const int rank : ranks) {
+    const int why = wait_for(rank, syncs_with[static_cast<std::size_t>(rank)]);
+    if (ended != kStoppedImage && why != 0) ended = why;
+  }
+  if (ended == 0) return outcome.succeed();
+  outcome.fail(ended, ended == kStoppedImage ? "an image that sync images names has stopped"
+                                             : "an image that sync images names has failed");
+}
+
+}  // namespace librma::coarrays
