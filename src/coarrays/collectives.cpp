@@ -60,7 +60,7 @@ bool may_begin(const Outcome& outcome, int image) {
     refuse_image(outcome, image);
     return false;
   }
-  return !report_ended(outcome);
+  return all_take_part(outcome);
 }
 
 void reduce(const Descriptor& data, const rma_reducer_t& reducer, int result_image, const Outcome& outcome) {

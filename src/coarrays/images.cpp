@@ -17,29 +17,30 @@ RMA_WAIT_LIBRARY_SYMBOLS
 namespace librma::coarrays {
 
 constinit CurrentTeam current;
+constinit Progress progress;
 Meetings meetings;
 
 namespace {
 
 Team initial_team;
 
-/// The round of barriers in which this image stops. Images that have stopped take part in the barriers of
-/// those that still run, so that sync all returns there and reports STAT_STOPPED_IMAGE.
-std::uint64_t stop_round = 1;
-
-/// Returns whether every image had begun to stop, or had failed, before the barrier of this round.
+/// Returns whether every image had begun to stop, or had failed, before the barrier of this round. All images
+/// that take part in the barrier get the same answer.
 bool all_ended(std::uint64_t round) {
   const Partner* const partners = meetings.partners();
   return std::all_of(partners, partners + rma_size(), [round](const Partner& partner) {
     const std::uint64_t end = load(partner.end);
-    return end != 0 && (end == kFailedEnd || end <= round);
+    return end == kFailed || (end != 0 && partner.end_round <= round);
   });
 }
 
-/// Stores into the memory of each image that this one ends.
-void announce_end(std::uint64_t round) {
+/// Tells each image that this one stops.
+void announce_end() {
+  const int me = rma_rank();
   for (int rank = 0; rank < rma_size(); ++rank) {
-    require(rma_atomic64(RMA_SET, &meetings.partner(rank, rma_rank())->end, round, 0, nullptr, rank));
+    Partner* const entry = meetings.partner(rank, me);
+    require(rma_atomic64(RMA_SET, &entry->end_round, progress.rounds + 1, 0, nullptr, rank));
+    require(rma_atomic64(RMA_SET, &entry->end, progress.statements + 1, 0, nullptr, rank));
     require(rma_atomic64(RMA_FETCH_ADD, &meetings.of(rank)->ended, 1, 0, nullptr, rank));
   }
 }
@@ -82,10 +83,12 @@ void start() {
 
 void leave() {
   if (current.team == nullptr) return;
-  announce_end(stop_round);
+  announce_end();
+  // Images that have stopped take part in the barriers of those that still run, so that sync all returns
+  // there.
   do {
     require(rma_barrier(rma_team_world()));
-  } while (!all_ended(stop_round++));
+  } while (!all_ended(++progress.rounds));
   current = {};
   require(rma_free(rma_team_world(), meetings.mine));
   require(rma_finalize());

@@ -38,12 +38,23 @@ struct Meeting {
   std::uint64_t ended;                            ///< the number of images that have begun to stop, or failed
   std::array<std::uint64_t, kLockPlaces> places;  ///< of the queues of locks (locks.cpp)
 };
-/// One entry for each rank, behind the Meeting.
+/// What an image knows of each rank, behind its Meeting. The ranks write it.
 struct Partner {
   std::uint64_t syncs;  ///< how often the rank has executed sync images with this image
-  std::uint64_t end;    ///< 0: it runs; kFailedEnd; else the stop round in which it began to stop
+  /// 0 while the rank runs. kFailed if it has failed. If it stops, one more than the number of collective
+  /// statements of the initial team that it has executed.
+  std::uint64_t end;
+  std::uint64_t end_round;  ///< the round of barriers in which it stops (Progress::rounds)
 };
-constexpr std::uint64_t kFailedEnd = ~std::uint64_t{0};
+constexpr std::uint64_t kFailed = ~std::uint64_t{0};
+
+/// Counts the collective statements that this image has executed in the initial team. An image that has ended
+/// takes no part in those behind Partner::end.
+struct Progress {
+  std::uint64_t statements = 0;
+  std::uint64_t rounds = 0;  ///< the barriers of sync all, and those of images that have stopped
+};
+extern constinit Progress progress;
 
 /// This image's own meeting memory, and the addresses of that of all ranks.
 struct Meetings {

@@ -15,7 +15,7 @@ namespace {
 int status_of(int rank) {
   const std::uint64_t end = load(meetings.partners()[rank].end);
   if (end == 0) return 0;
-  return end == kFailedEnd ? kFailedImage : kStoppedImage;
+  return end == kFailed ? kFailedImage : kStoppedImage;
 }
 
 /// Returns the indices of the images with that status in the team, or in the current one if `team` is null.

@@ -27,33 +27,33 @@ int wait_for(int rank, std::uint64_t times) {
   const Partner& partner = meetings.partners()[rank];
   wait_until([&] { return load(partner.syncs) >= times || load(partner.end) != 0; });
   if (load(partner.syncs) >= times) return 0;
-  return load(partner.end) == kFailedEnd ? kFailedImage : kStoppedImage;
+  return load(partner.end) == kFailed ? kFailedImage : kStoppedImage;
 }
 
 }  // namespace
 
-bool report_ended(const Outcome& outcome) {
+bool all_take_part(const Outcome& outcome) {
+  if (current.team->parent != nullptr) return true;
+  ++progress.statements;
   if (load(meetings.mine->ended) == 0) [[likely]]
-    return false;
+    return true;
   int stat = 0;
   for (const int rank : current.team->ranks) {
     const std::uint64_t end = load(meetings.partners()[rank].end);
-    if (end == kFailedEnd && stat == 0) stat = kFailedImage;
-    if (end != 0 && end != kFailedEnd) stat = kStoppedImage;
+    if (end == kFailed && stat == 0) stat = kFailedImage;
+    if (end != 0 && end <= progress.statements) stat = kStoppedImage;
   }
-  if (stat == 0) return false;
+  if (stat == 0) return true;
   outcome.fail(
       stat, stat == kStoppedImage ? "an image of the team has stopped" : "an image of the team has failed");
-  return true;
+  return false;
 }
 
 void caf_sync_all(int* stat, char* message, std::size_t length) {
   const Outcome outcome{.stat = stat, .message = message, .length = length};
-  if (const rma_status_t status = rma_barrier(current.team->handle); status != RMA_SUCCESS) [[unlikely]] {
-    outcome.report(status);
-    return;
-  }
-  if (!report_ended(outcome)) outcome.succeed();
+  if (current.team->parent == nullptr) ++progress.rounds;
+  // Images that have stopped take part in the barrier.
+  if (outcome.report(rma_barrier(current.team->handle))) all_take_part(outcome);
 }
 
 void caf_sync_memory(int* stat, char* message, std::size_t length) {
