@@ -15,11 +15,23 @@
 namespace librma::coarrays {
 namespace {
 
+/// Returns the distance of two elements. The descriptors that the compiler makes for allocatable components
+/// of a broadcast object have no `offset` and `span`. In others, `offset` is the distance from the first
+/// element to the one with subscripts 0.
+std::ptrdiff_t trusted_span(const Descriptor& data) {
+  std::ptrdiff_t offset = 0;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(data.rank); ++d)
+    offset -= data.dim[d].lower * data.dim[d].stride;
+  return static_cast<std::ptrdiff_t>(data.offset) == offset ? span_of(data)
+                                                            : static_cast<std::ptrdiff_t>(data.element_bytes);
+}
+
 /// The elements of an argument, without gaps. They are the argument's own memory if it has no gaps; else a
 /// copy, which store() copies back.
 class Elements {
  public:
-  explicit Elements(const Descriptor& data) : section_(data), count_(section_.count()) {
+  explicit Elements(const Descriptor& data)
+      : section_(data, data.data, trusted_span(data)), count_(section_.count()) {
     if (contiguous()) return;
     copy_ = std::make_unique_for_overwrite<std::byte[]>(bytes());
     std::byte* to = copy_.get();

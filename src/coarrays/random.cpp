@@ -8,13 +8,9 @@
 #include "coarrays/entry_points.hpp"
 #include "coarrays/images.hpp"
 
-// The generator is libgfortran's.
-extern "C" {
-void init_generator(const int* repeatable, const int* image_distinct,
-                    const int* image) __asm__("_gfortran_random_init");
-void seed_generator(int* size, librma::coarrays::Descriptor* put,
-                    librma::coarrays::Descriptor* get) __asm__("_gfortran_random_seed_i4");
-}
+/// Seeds libgfortran's generator. Each argument may be null; if all are, the seed is the system's.
+extern "C" void seed_generator(int* size, librma::coarrays::Descriptor* put,
+                               librma::coarrays::Descriptor* get) __asm__("_gfortran_random_seed_i4");
 
 namespace librma::coarrays {
 namespace {
@@ -26,9 +22,16 @@ std::uint64_t run_number() {
   return number;
 }
 
-/// Seeds the generator by numbers that all images derive from one. SplitMix64: G. Steele, D. Lea, C. Flood,
-/// Fast splittable pseudorandom number generators, OOPSLA 2014.
-void seed_all_alike(std::uint64_t number) {
+std::uint64_t mix(std::uint64_t number) {
+  number = (number ^ number >> 30U) * 0xbf58476d1ce4e5b9;
+  number = (number ^ number >> 27U) * 0x94d049bb133111eb;
+  return number ^ number >> 31U;
+}
+
+/// Seeds the generator by numbers that `number` determines. SplitMix64: G. Steele, D. Lea, C. Flood, Fast
+/// splittable pseudorandom number generators, OOPSLA 2014.
+void seed_by(std::uint64_t number) {
+  number = mix(number);
   constexpr int kMostWords = 64;
   std::array<std::int32_t, kMostWords> words;
   int size = 0;
@@ -36,9 +39,7 @@ void seed_all_alike(std::uint64_t number) {
   if (size > kMostWords) die("libgfortran's generator has a larger seed than this library knows");
   for (std::int32_t& word : words) {
     number += 0x9e3779b97f4a7c15;
-    std::uint64_t mixed = (number ^ number >> 30U) * 0xbf58476d1ce4e5b9;
-    mixed = (mixed ^ mixed >> 27U) * 0x94d049bb133111eb;
-    word = static_cast<std::int32_t>(mixed >> 32U);
+    word = static_cast<std::int32_t>(mix(number) >> 32U);
   }
   Descriptor seed = {};
   seed.data = reinterpret_cast<std::byte*>(words.data());
@@ -58,11 +59,9 @@ void draw_run_number() {
 }
 
 void caf_random_init(bool repeatable, bool image_distinct) {
-  if (!repeatable && !image_distinct) return seed_all_alike(run_number());
-  const int repeats = repeatable ? 1 : 0;
-  const int differs = image_distinct ? 1 : 0;
-  const int image = rma_rank() + 1;
-  init_generator(&repeats, &differs, &image);
+  if (!repeatable && image_distinct) return seed_generator(nullptr, nullptr, nullptr);
+  const std::uint64_t number = repeatable ? 0 : run_number();
+  seed_by(number + (image_distinct ? static_cast<std::uint64_t>(rma_rank()) : 0));
 }
 
 }  // namespace librma::coarrays

@@ -42,8 +42,10 @@ std::vector<std::ptrdiff_t> distances(const void* values, std::size_t count, int
   return all;
 }
 
-Section::Section(const Descriptor& array, std::byte* first) : Section(first, array.element_bytes) {
-  const std::ptrdiff_t span = span_of(array);
+Section::Section(const Descriptor& array, std::byte* first) : Section(array, first, span_of(array)) {}
+
+Section::Section(const Descriptor& array, std::byte* first, std::ptrdiff_t span)
+    : Section(first, array.element_bytes) {
   for (std::size_t d = 0; d < static_cast<std::size_t>(array.rank); ++d)
     add(extent_of(array.dim[d]), array.dim[d].stride * span);
 }

@@ -18,6 +18,8 @@ class Section {
   /// The elements of a descriptor, from `first` on instead of the descriptor's own data.
   Section(const Descriptor& array, std::byte* first);
   explicit Section(const Descriptor& array) : Section(array, array.data) {}
+  /// The same with another distance than the descriptor's `span`.
+  Section(const Descriptor& array, std::byte* first, std::ptrdiff_t span);
   /// Elements that `subscripts`, one for each dimension, select of an array whose data lie at `first`.
   Section(const Descriptor& array, std::byte* first, const Subscripts* subscripts);
   /// The shape of `like`, without gaps, in memory at `first`.
