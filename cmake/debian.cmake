@@ -43,14 +43,15 @@ librma gives the processes of a job one partitioned global address space:
 puts, gets, accumulates and atomics on other processes' memory, by shared
 memory within a host and by RDMA between hosts.
 .
-This package has librma and the libraries of the MPI, OpenSHMEM, ARMCI and
-Fortran interfaces.")
+This package has librma and the libraries of the MPI, OpenSHMEM, ARMCI,
+Fortran and coarray interfaces.")
 rma_debian_package(development librma-dev libdevel
 "one-sided communication in a global address space - development files
 Headers, static libraries, and the files with which CMake and pkg-config find
 librma, for C, C++ and Fortran; the header of its MPI and of its OpenSHMEM, and
-their compilers (rma_mpicc, rma_oshcc). The folders rma/mpi/bin and
-rma/shmem/bin of the library's folder have them by their usual names.")
+their compilers (rma_mpicc, rma_oshcc), and that of coarrays (rma_caf). The
+folders rma/mpi/bin, rma/shmem/bin and rma/caf/bin of the library's folder
+have them by their usual names.")
 rma_debian_package(armci librma-armci-dev libdevel
 "one-sided communication in a global address space - ARMCI development files
 Headers and libraries to build ARMCI programs over librma. They have the usual
@@ -62,8 +63,8 @@ libraries. rmarun chooses them; they lie in a folder of their own, beside Open
 MPI if that is installed.")
 rma_debian_package(tools librma-bin utils
 "one-sided communication in a global address space - tools
-The launcher rmarun, its forms for MPI and OpenSHMEM programs (rma_mpiexec,
-rma_oshrun), and rma-info, which describes this machine and all settings.")
+The launcher rmarun, its forms for MPI, OpenSHMEM and coarray programs
+(rma_mpiexec, rma_oshrun, rma_cafrun), and rma-info, which describes this machine and all settings.")
 
 # The shared libraries and their users come from one build.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)

@@ -109,4 +109,8 @@ if(RMA_HAS_FORTRAN)
   rma_install_libraries(development rma_fortran rma_fortran-static)
   install(DIRECTORY ${RMA_FORTRAN_MODULES}/ DESTINATION ${rma_modules_dir} FILES_MATCHING PATTERN "*.mod")
   install(FILES ${PROJECT_BINARY_DIR}/rma-fortran.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-caf.pc.in ${PROJECT_BINARY_DIR}/rma-caf.pc @ONLY)
+  rma_install_libraries(development rma_caf rma_caf-static)
+  install(FILES ${PROJECT_BINARY_DIR}/rma-caf.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()

@@ -2,6 +2,7 @@
 // the way to them: get_by_ref, send_by_ref, sendget_by_ref and is_present. Descriptors and pointers on the
 // way are read from the image that has them.
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -26,7 +27,9 @@ class Walk {
       : found_{.side = {.section = Section(owners_address(coarray, 0, rank), coarray.bytes),
                         .type = type,
                         .rank = rank}} {
-    if (coarray.shape != nullptr) shape_ = *coarray.shape;
+    if (coarray.shape == nullptr) return;
+    std::memcpy(&shape_, coarray.shape, offsetof(Descriptor, dim));
+    std::copy_n(coarray.shape->dim.begin(), shape_.rank, shape_.dim.begin());
   }
 
   Found follow(const Reference* reference) && {
@@ -89,8 +92,7 @@ class Walk {
       case Reference::kVector:
         return section().add(distances(given.vector.values, given.vector.count, given.vector.kind, 0, item));
       case Reference::kSingle:
-        range = {.first = range.first, .last = range.first, .step = 1};
-        break;
+        return section().shift(range.first * item);
       case Reference::kFull:
         range.first = 0;
         break;
@@ -109,6 +111,8 @@ class Walk {
       return section().add(
           distances(given.vector.values, given.vector.count, given.vector.kind, bounds.lower, stride));
     }
+    if (reference.array.mode[d] == Reference::kSingle)
+      return section().shift((given.range.first - bounds.lower) * stride);
     const Triplet range = range_of(given.range, reference.array.mode[d], bounds);
     section().shift((range.first - bounds.lower) * stride);
     section().add(extent_of(range), range.step * stride);
@@ -116,7 +120,6 @@ class Walk {
 
   /// Puts the array's bounds in place of those that the reference leaves open.
   static Triplet range_of(Triplet range, unsigned char mode, const Dimension& bounds) {
-    if (mode == Reference::kSingle) return {.first = range.first, .last = range.first, .step = 1};
     const bool backwards = range.step < 0;
     if (mode == Reference::kFull || mode == Reference::kOpenStart)
       range.first = backwards ? bounds.upper : bounds.lower;
@@ -141,27 +144,21 @@ bool usable(const Found& found, const Outcome& outcome) {
 
 /// Gives an allocatable variable the shape of what is assigned to it, if it has another.
 void reallocate(Descriptor& variable, const Section& shape) {
+  const auto rank = static_cast<std::size_t>(variable.rank);
   bool fits = variable.data != nullptr;
-  std::size_t d = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(variable.rank); ++i) {
-    const std::size_t extent = extent_of(variable.dim[i]);
-    if (extent == 1) continue;  // sections leave these out
-    fits = fits && d < shape.dimensions() && extent == shape.extent(d);
-    ++d;
-  }
-  if (fits && d == shape.dimensions()) return;
+  for (std::size_t d = 0; d < rank; ++d) fits = fits && extent_of(variable.dim[d]) == shape.extent(d);
+  if (fits) return;
   std::ptrdiff_t stride = 1;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(variable.rank); ++i) {
-    const auto extent = static_cast<std::ptrdiff_t>(i < shape.dimensions() ? shape.extent(i) : 1);
-    variable.dim[i] = {.stride = stride, .lower = 1, .upper = extent};
+  variable.offset = 0;
+  variable.span = static_cast<std::ptrdiff_t>(variable.element_bytes);
+  for (std::size_t d = 0; d < rank; ++d) {
+    const auto extent = static_cast<std::ptrdiff_t>(shape.extent(d));
+    variable.dim[d] = {.stride = stride, .lower = 1, .upper = extent};
+    variable.offset -= static_cast<std::size_t>(stride);
     stride *= extent;
   }
-  variable.span = static_cast<std::ptrdiff_t>(variable.element_bytes);
-  variable.offset = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(variable.rank); ++i)
-    variable.offset -= static_cast<std::size_t>(variable.dim[i].stride);
-  const std::size_t bytes = shape.count() * variable.element_bytes;
-  void* const memory = std::realloc(variable.data, bytes != 0 ? bytes : 1);
+  void* const memory =
+      std::realloc(variable.data, std::max<std::size_t>(shape.count() * variable.element_bytes, 1));
   if (memory == nullptr) die("no memory for an allocatable variable");
   variable.data = static_cast<std::byte*>(memory);
 }
@@ -176,7 +173,9 @@ void caf_get_by_ref(const Coarray* token, int image, Descriptor* dst, const Refe
   if (rank < 0) return refuse_image(outcome, image);
   const Found found = Walk(*token, rank, {.type = src_type, .kind = src_kind, .bytes = 0}).follow(references);
   if (!usable(found, outcome)) return;
-  if (dst_reallocatable || dst->data == nullptr) reallocate(*dst, found.side.section);
+  // A scalar goes to all elements of what there is.
+  if (found.side.section.dimensions() == static_cast<std::size_t>(dst->rank) && dst_reallocatable)
+    reallocate(*dst, found.side.section);
   get({.section = Section(*dst), .type = type_of(*dst, dst_kind)}, found.side,
       may_overlap && rank == my_rank(), outcome);
 }

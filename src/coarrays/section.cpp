@@ -74,11 +74,10 @@ Section::Section(const Section& like, std::byte* first, std::size_t element_byte
 }
 
 void Section::add(std::size_t count, std::ptrdiff_t stride) {
-  if (count != 1) axes_[dimensions_++] = {.count = count, .stride = stride, .list = 0};
+  axes_[dimensions_++] = {.count = count, .stride = stride, .list = 0};
 }
 
 void Section::add(std::vector<std::ptrdiff_t> distances) {
-  if (distances.size() == 1) return shift(distances[0]);
   lists_.push_back(std::move(distances));
   axes_[dimensions_++] = {.count = lists_.back().size(), .stride = 0, .list = lists_.size()};
 }

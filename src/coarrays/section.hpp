@@ -8,8 +8,7 @@
 
 namespace librma::coarrays {
 
-/// Elements of an array in some image's memory, in array element order. Dimensions of one element are left
-/// out.
+/// Elements of an array in some image's memory, in array element order.
 class Section {
  public:
   /// Begins with the one element at `first`, of `element_bytes` bytes.

@@ -11,51 +11,63 @@
 namespace librma::coarrays {
 namespace {
 
-/// A strided layout as librma takes it, of two sections of one shape.
+/// A strided layout as librma takes it, of a section here and one of another image. They have the same shape,
+/// but for dimensions of one element.
 struct Layout {
+  int levels = 0;
   std::array<std::size_t, kMaxDimensions + 1> counts;
-  std::array<std::ptrdiff_t, kMaxDimensions> near;
-  std::array<std::ptrdiff_t, kMaxDimensions> far;
+  std::array<std::ptrdiff_t, kMaxDimensions> here;
+  std::array<std::ptrdiff_t, kMaxDimensions> there;
 
   Layout(const Section& local, const Section& remote) {
     counts[0] = remote.element_bytes();
+    std::size_t level = 0;
     for (std::size_t d = 0; d < remote.dimensions(); ++d) {
-      counts[d + 1] = remote.extent(d);
-      near[d] = local.stride(d);
-      far[d] = remote.stride(d);
+      if (remote.extent(d) == 1) continue;
+      there[level] = remote.stride(d);
+      counts[++level] = remote.extent(d);
+    }
+    levels = static_cast<int>(level);
+    level = 0;
+    for (std::size_t d = 0; d < local.dimensions(); ++d) {
+      if (local.extent(d) != 1) here[level++] = local.stride(d);
     }
   }
 };
 
-/// Sections with elements of equal size and number. Copies them as they are.
-rma_status_t put_raw(const Section& dst, int rank, const Section& src) {
-  if (dst.strided() && src.strided() && dst.dimensions() == src.dimensions()) {
-    const Layout layout(src, dst);
-    return rma_put_strided(dst.first(), layout.far.data(), src.first(), layout.near.data(),
-                           layout.counts.data(), static_cast<int>(dst.dimensions()), rank);
-  }
-  const auto to = dst.elements();
-  const auto from = src.elements();
-  const rma_iov_t iov = {.dst = reinterpret_cast<void* const*>(to.data()),
-                         .src = reinterpret_cast<const void* const*>(from.data()),
-                         .segments = to.size(),
-                         .bytes = dst.element_bytes()};
-  return rma_put_vector(&iov, 1, rank);
-}
+/// The elements of two sections as an I/O vector.
+struct Segments {
+  std::vector<std::byte*> dst;
+  std::vector<std::byte*> src;
+  rma_iov_t iov;
 
-rma_status_t get_raw(const Section& dst, const Section& src, int rank) {
-  if (dst.strided() && src.strided() && dst.dimensions() == src.dimensions()) {
-    const Layout layout(dst, src);
-    return rma_get_strided(dst.first(), layout.near.data(), src.first(), layout.far.data(),
-                           layout.counts.data(), static_cast<int>(src.dimensions()), rank);
+  Segments(const Section& to, const Section& from)
+      : dst(to.elements()),
+        src(from.elements()),
+        iov{.dst = reinterpret_cast<void* const*>(dst.data()),
+            .src = reinterpret_cast<const void* const*>(src.data()),
+            .segments = dst.size(),
+            .bytes = to.element_bytes()} {}
+};
+
+/// These two copy elements as they are. The sections have the same number of elements, of the same size.
+rma_status_t put_raw(const Section& dst, int rank, const Section& src) {
+  if (!dst.strided()) {
+    const Segments segments(dst, src);
+    return rma_put_vector(&segments.iov, 1, rank);
   }
-  const auto to = dst.elements();
-  const auto from = src.elements();
-  const rma_iov_t iov = {.dst = reinterpret_cast<void* const*>(to.data()),
-                         .src = reinterpret_cast<const void* const*>(from.data()),
-                         .segments = to.size(),
-                         .bytes = src.element_bytes()};
-  return rma_get_vector(&iov, 1, rank);
+  const Layout layout(src, dst);
+  return rma_put_strided(dst.first(), layout.there.data(), src.first(), layout.here.data(),
+                         layout.counts.data(), layout.levels, rank);
+}
+rma_status_t get_raw(const Section& dst, const Section& src, int rank) {
+  if (!src.strided()) {
+    const Segments segments(dst, src);
+    return rma_get_vector(&segments.iov, 1, rank);
+  }
+  const Layout layout(dst, src);
+  return rma_get_strided(dst.first(), layout.here.data(), src.first(), layout.there.data(),
+                         layout.counts.data(), layout.levels, rank);
 }
 
 /// Memory for the elements of a section, without gaps.

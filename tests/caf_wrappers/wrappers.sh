@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Builds a program with rma_caf, and from an installation also through pkg-config and CMake. Runs it alone, under rmarun
+# and under rma_cafrun.
+#
+# usage: wrappers.sh build|installed BUILD_DIRECTORY CMAKE FORTRAN_COMPILER
+#   installed  installs the build into a prefix first, and moves that to a name with a blank
+set -euo pipefail
+where=$1 build=$2 cmake=$3 fc=$4
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+  echo "wrappers.sh: $*" >&2
+  exit 1
+}
+
+bin=$build/bin usual=$build/caf/bin
+if [ "$where" = installed ]; then
+  "$cmake" --install "$build" --prefix "$work/pre fix" > /dev/null
+  mv "$work/pre fix" "$work/mo ved"
+  bin="$work/mo ved/bin"
+  usual=$(dirname "$(find "$work/mo ved" -name cafrun)")
+fi
+
+# right IMAGES COMMAND...: prints "sum IMAGES*(IMAGES+1)/2 of IMAGES" once.
+right() {
+  local images=$1 out
+  shift
+  out=$("$@" < /dev/null 2>&1) || fail "'$*' failed: $out"
+  [ "$(grep -c "^sum $((images * (images + 1) / 2)) of $images\$" <<< "$out")" -eq 1 ] || fail "'$*' printed: $out"
+}
+
+# runs NAME: the program is right.
+runs() {
+  right 1 "$work/$1"
+  right 2 "$bin/rmarun" -n 2 --timeout 60 "$work/$1"
+  right 3 "$bin/rma_cafrun" -np 3 --timeout 60 "$work/$1"
+  right 2 "$usual/cafrun" -n 2 --timeout 60 "$work/$1"
+  echo "$where $1: right"
+}
+
+# compiled NAME COMMAND...: the command makes a program that is right.
+compiled() {
+  local name=$1 out
+  shift
+  out=$("$@" -o "$work/$name" 2>&1) || fail "'$* -o $work/$name' failed: $out"
+  runs "$name"
+}
+
+compiled wrapper "$bin/rma_caf" -Wall -Wextra -Werror "$here/program.f90"
+compiled usual "$usual/caf" -fc="$fc" -O2 "$here/program.f90"
+"$bin/rma_caf" -c "$here/program.f90" -o "$work/program.o"
+compiled object "$bin/rma_caf" "$work/program.o"
+for option in -show -showme:compile -showme:link -showme:version -showme:help; do
+  [ -n "$("$bin/rma_caf" $option)" ] || fail "rma_caf $option prints nothing"
+done
+
+if [ "$where" = installed ]; then
+  export PKG_CONFIG_PATH=$(dirname "$(find "$work/mo ved" -name rma-caf.pc)")
+  libdir=$(dirname "$(find "$work/mo ved" -name libcaf_rma.so)")
+  eval "flags=($(pkg-config --cflags --libs rma-caf))"
+  compiled pkg_config "$fc" "$here/program.f90" "${flags[@]}" -Wl,-rpath,"$libdir"
+  { "$cmake" -S "$here/project" -B "$work" -D CMAKE_PREFIX_PATH="$work/mo ved" -D CMAKE_Fortran_COMPILER="$fc" &&
+    "$cmake" --build "$work"; } > "$work/log" 2>&1 || fail "$(cat "$work/log")"
+  runs shared
+  runs static
+fi
