@@ -27,7 +27,7 @@ struct Descriptor {
   std::size_t offset;
   std::size_t element_bytes;
   int version;
-  signed char rank;
+  unsigned char rank;
   signed char type;
   short attribute;
   std::ptrdiff_t span;  ///< bytes from one element to the next, of which `stride` counts

@@ -65,8 +65,8 @@ void caf_send(const Coarray* token, std::size_t offset, int image, const Descrip
   const int rank = rank_of(image);
   if (rank < 0) return refuse_image(outcome, image);
   if (std::byte* const here = mapped_scalar(object, rank, *src, src_kind); here != nullptr) [[likely]] {
+    // Nobody sleeps until a coarray's data change: the statements that wait have words of their own.
     copy_scalar(here, src->data, src->element_bytes);
-    rma_wake_after_store(rank);
     return outcome.succeed();
   }
   if (count_of(*src) == 0) return outcome.succeed();

@@ -75,6 +75,7 @@ Number read_number(const std::byte* from, const Type& type) {
   Number number;
   if (whole(type)) {
     number.whole = true;
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): integer(1) is signed
     with_integer(type.kind, [&]<typename T>(T) { number.integer = load_as<T>(from); });
     return number;
   }
