@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (strcmp(name, "before") == 0) MPI_Get_address(&number, NULL);
-  if (strcmp(name, "before-missing") == 0) MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined);
+  if (strcmp(name, "before-accept") == 0) MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined);
   if (strcmp(name, "before-error") == 0) MPI_Error_class(77, &number);
   MPI_Init(&argc, &argv);
   if (strcmp(name, "twice") == 0) MPI_Init(&argc, &argv);
@@ -52,8 +52,8 @@ int main(int argc, char** argv) {
   if (strcmp(name, "abort-0") == 0) MPI_Abort(MPI_COMM_WORLD, 256);
   if (strcmp(name, "fatal") == 0) MPI_Type_size(MPI_DATATYPE_NULL, &number);
   make_mistake(name);
-  if (strcmp(name, "missing") == 0) MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined);
-  if (strcmp(name, "missing-returns") == 0) {
+  if (strcmp(name, "no-port") == 0) MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined);
+  if (strcmp(name, "no-port-returns") == 0) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     printf("class %d\n", MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined));
   }

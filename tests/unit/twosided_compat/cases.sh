@@ -33,7 +33,7 @@ fails() {
 ends none 0 ''
 ends early 0 'right'
 ends before 1 'MPI_Get_address was called before MPI_Init'
-ends before-missing 1 'MPI_Comm_accept was called before MPI_Init'
+ends before-accept 1 'MPI_Comm_accept was called before MPI_Init'
 ends before-error 13 'MPI_Error_class: MPI_ERR_ARG'
 ends after 1 'MPI_Get_address was called after MPI_Finalize'
 ends twice 16 'MPI_Init: rank '
@@ -52,5 +52,5 @@ fails request 7 'MPI_ERR_REQUEST'
 fails buffer 1 'no buffer is attached'
 fails alias 1 'MPI_IN_PLACE'
 fails truncate 15 'MPI_ERR_TRUNCATE'
-ends missing 55 "MPI_Comm_accept: librma's MPI does not have this function"
-ends missing-returns 0 'class 55'
+ends no-port 43 "'none' is no port of this job"
+ends no-port-returns 0 'class 43'
