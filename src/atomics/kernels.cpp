@@ -46,11 +46,9 @@ template <typename T>
   add_scaled_loop<T>(src, dst, count, load<T>(static_cast<const std::byte*>(scale)));
 }
 
-const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-
 template <typename T>
 auto best_add_scaled() {
-  return has_avx2 ? add_scaled_avx2<T> : add_scaled<T>;
+  return __builtin_cpu_supports("avx2") != 0 ? add_scaled_avx2<T> : add_scaled<T>;
 }
 #else
 template <typename T>

@@ -148,7 +148,11 @@ template <class T, class Op>
   combine_all<T, Op>(in, inout, count);
 }
 
-const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+/// Constructors call this before the compiler's own one has looked at the processor.
+bool has_avx2() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx2") != 0;
+}
 #endif
 
 /// Returns the loop of the sum. The sum is the operator of accumulates, and of most reductions, so it has the
@@ -157,7 +161,7 @@ template <class T>
 Loop sum() {
 #if defined(__x86_64__)
   if constexpr (sizeof(T) == sizeof(float) || sizeof(T) == sizeof(double)) {
-    if (has_avx2) return combine_avx2<T, Sum>;
+    if (has_avx2()) return combine_avx2<T, Sum>;
   }
 #endif
   return combine<T, Sum>;
@@ -291,7 +295,9 @@ LoopTable make_table(bool is_complex) {
 
 }  // namespace
 
-const LoopTable loops = make_table(false);
-const LoopTable complex_loops = make_table(true);
+// In a program that is linked statically, a constructor of the program may be the first to use them: that of a
+// coarray, for example.
+[[gnu::init_priority(101)]] const LoopTable loops = make_table(false);
+[[gnu::init_priority(101)]] const LoopTable complex_loops = make_table(true);
 
 }  // namespace librma::kernels
