@@ -23,12 +23,12 @@ if [ "$where" = installed ]; then
   usual=$(dirname "$(find "$work/mo ved" -name cafrun)")
 fi
 
-# right IMAGES COMMAND...: prints "sum IMAGES*(IMAGES+1)/2 of IMAGES" once.
+# right IMAGES COMMAND...: prints "sum IMAGES*(IMAGES+1)/2 of IMAGES" and nothing else.
 right() {
   local images=$1 out
   shift
   out=$("$@" < /dev/null 2>&1) || fail "'$*' failed: $out"
-  [ "$(grep -c "^sum $((images * (images + 1) / 2)) of $images\$" <<< "$out")" -eq 1 ] || fail "'$*' printed: $out"
+  [ "$out" = "sum $((images * (images + 1) / 2)) of $images" ] || fail "'$*' printed: $out"
 }
 
 # runs NAME: the program is right.
