@@ -57,6 +57,10 @@ RMA_CC=$cc compiled c_override "$bin/rma_mpicc" "$here/program.c"
 compiled c_option "$usual/mpicc" -cc="$cc" "$here/program.c"
 "$bin/rma_mpicc" -c "$here/program.c" -o "$work/program.o"
 compiled c_object "$bin/rma_mpicc" "$work/program.o"
+"$bin/rma_mpicc" -shared -fPIC "$here/program.c" -o "$work/extension.so"
+"$cc" "$here/loads.c" -o "$work/loads" -ldl
+right 1 "$work/loads" "$work/extension.so"
+right 2 "$bin/rmarun" -n 2 --timeout 60 "$work/loads" "$work/extension.so"
 compiled c_show bash -c "$("$bin/rma_mpicc" -show "$here/program.c") \"\$@\"" show
 languages='C;CXX' names=(c cxx)
 arguments=(-D MPI_C_COMPILER="$bin/rma_mpicc" -D MPI_CXX_COMPILER="$bin/rma_mpicxx" -D CMAKE_C_COMPILER="$cc"
