@@ -176,6 +176,25 @@ TEST_F(NetworkTest, FullQueuesAndTakenBuffersAreWaitedFor) {
 }
 
 /// Each part first reads the directory's version, which takes a buffer too.
+TEST_F(NetworkTest, NobodyWaitsForBuffersWhenLostRanksHaveAll) {
+  transport::Limits limits = kLimits;
+  limits.late_transfers = true;
+  open(1, limits);
+  BouncePool& buffers = *own_rails->buffers();
+  std::byte* last = buffers.take();
+  ASSERT_NE(last, nullptr);
+  while (std::byte* const buffer = buffers.take()) buffers.give_lost(buffer);
+  std::byte more[64] = {};
+  Status waited;
+  std::thread waiter([&] { waited = put(0, more, sizeof more); });
+  buffers.give_lost(last);
+  waiter.join();
+  EXPECT_EQ(waited.code(), RMA_ERR_NO_MEMORY);
+  const Status later = get(more, 0, sizeof more);
+  EXPECT_EQ(later.code(), RMA_ERR_NO_MEMORY);
+  EXPECT_NE(later.text().find("lost"), std::string::npos) << later.text();
+}
+
 TEST_F(NetworkTest, ManyPartsToRegisteredMemoryDoNotWaitForTheirOwnBuffers) {
   open(1);
   fill(outside.data(), kExtent, 2);
