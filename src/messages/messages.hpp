@@ -380,6 +380,9 @@ class Messages final : public ProgressSource, public WaitProgress {
   Arrivals arrivals_;
   bool all_by_ring_ = false;      ///< all ranks are reached by rings
   bool another_by_ring_ = false;  ///< a rank other than this one is reached by rings
+  /// How many of the last waits have ended within the usual polls, up to kShortWaits; threads that wait at the
+  /// same time may lose counts.
+  std::atomic<std::uint32_t> short_waits_ = 0;
   std::atomic<bool> any_lost_ = false;
   std::atomic<bool> posts_otherwise_ = false;  ///< a rank is lost, or there is a progress thread
   std::atomic<int> first_lost_ = -1;
