@@ -33,14 +33,18 @@ struct ShortMessage {
   /// Returns false if that is not sure.
   [[nodiscard, gnu::always_inline]] bool find(const void* address, MPI_Count count, MPI_Datatype type,
                                               MPI_Comm handle) {
-    comm = mpi::find<Communicator>(handle);
-    if (comm == nullptr) [[unlikely]]
-      return false;
+    return find_bytes(address, count, type) && find_communicator(handle);
+  }
+  [[nodiscard, gnu::always_inline]] bool find_bytes(const void* address, MPI_Count count, MPI_Datatype type) {
     const std::size_t size = dense_size(type);
     if (size == 0 || address == nullptr) [[unlikely]]
       return false;
     bytes = static_cast<std::size_t>(count) * size;  // of a negative count, a negative number
     return true;
+  }
+  [[nodiscard, gnu::always_inline]] bool find_communicator(MPI_Comm handle) {
+    comm = mpi::find<Communicator>(handle);
+    return comm != nullptr;
   }
 };
 
@@ -52,9 +56,11 @@ template <class Sent>
                                                            MPI_Datatype type, int dest, int tag,
                                                            MPI_Comm handle, const Sent& sent) {
   ShortMessage message;
+  // A longer message learns first that it takes the other way.
+  if (!message.find_bytes(address, count, type) || message.bytes > RingLine::kBody) return false;
   // Pairs with the store in rma_init.
   auto* const ports = reinterpret_cast<SendPort*>(__atomic_load_n(&rma_send_ports, __ATOMIC_ACQUIRE));
-  if (ports == nullptr || !message.find(address, count, type, handle)) [[unlikely]]
+  if (ports == nullptr || !message.find_communicator(handle)) [[unlikely]]
     return false;
   const Communicator& comm = *message.comm;
   if (!comm.has_peer(dest) || tag < 0) [[unlikely]]
