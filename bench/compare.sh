@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares librma with MPI one-sided communication (Open MPI, MPICH) and OpenSHMEM on this machine, its ARMCI with
-# ARMCI-MPI, its MPI with Open MPI and MPICH, and its OpenSHMEM with Open MPI's: builds the same measurements against each, runs them in turn, round by
-# round, and prints one table of ratios, with the time that a cache line takes between two processors beside it.
+# ARMCI-MPI, its MPI with Open MPI and MPICH, its OpenSHMEM with Open MPI's, and its coarrays with OpenCoarrays on both
+# MPIs: builds the same measurements against each, runs them in turn, round by round, and prints one table of ratios, with the time that a cache line takes between two processors beside it.
 # docs/benchmarks.md says what the rows and goals mean.
 #
 # usage: bench/compare.sh [--rounds N] [--json FILE] [--picture FILE] [--build DIR] [--suite LIST] [--quick]
@@ -11,7 +11,8 @@
 #   --build DIR   build folder (default build); the peers are built in DIR/peers, results kept in DIR/compare
 #   --suite LIST  only these suites, separated by commas: those of rma-bench --list, and
 #                 `armci`, all of armci-bench, `twosided`, all of twosided-bench, `collectives`, all of
-#                 collectives-bench, and `shmem`, all of shmem-bench (beside Debian's OpenSHMEM)
+#                 collectives-bench, `shmem`, all of shmem-bench (beside Debian's OpenSHMEM), and `coarrays`, all of
+#                 coarrays-bench
 #   --quick       one round of very short samples: shows that it works, measures little
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,7 +21,7 @@ rounds=5
 json=
 picture=
 build=build
-suites=put,get,rate,strided,vector,accumulate,fetch-add,barrier,allreduce,notify,idle,armci,twosided,collectives,shmem
+suites=put,get,rate,strided,vector,accumulate,fetch-add,barrier,allreduce,notify,idle,armci,twosided,collectives,shmem,coarrays
 quick=()
 
 usage() { sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' bench/compare.sh; }
@@ -73,7 +74,8 @@ armci=$(chosen armci)
 twosided=$(chosen twosided)
 collectives=$(chosen collectives)
 shmem=$(chosen shmem)
-[ -n "$pairs$idle$armci$twosided$collectives$shmem" ] || fail "--suite $suites names no suite; see rma-bench --list"
+coarrays=$(chosen coarrays)
+[ -n "$pairs$idle$armci$twosided$collectives$shmem$coarrays" ] || fail "--suite $suites names no suite; see rma-bench --list"
 
 scripts/setup.sh build peers
 
@@ -84,6 +86,7 @@ targets=(cache-line rmarun)
 [ -z "$twosided" ] || targets+=(twosided-bench)
 [ -z "$collectives" ] || targets+=(collectives-bench)
 [ -z "$shmem" ] || targets+=(shmem-bench)
+[ -z "$coarrays" ] || targets+=(coarrays-bench)
 if [ "$build" = build ]; then
   scripts/build.sh release "${targets[@]}"
 else
@@ -115,6 +118,10 @@ if [ -n "$shmem" ] &&
     { cat "$peers/oshcc.log" >&2 && exit 1; }
 fi
 for mpi in openmpi mpich; do
+  if [ -n "$coarrays" ] && [ ! "$peers/coarrays-$mpi" -nt bench/coarrays/main.f90 ]; then
+    echo "compare: building coarrays-$mpi"
+    caf.$mpi -O3 -J "$peers" bench/coarrays/main.f90 -o "$peers/coarrays-$mpi"
+  fi
   # Debian's ARMCI-MPI is a static library for each MPI.
   [ -z "$armci" ] ||
     build_peer armci-$mpi mpicxx.$mpi bench/armci/main.cpp "-DRMA_BENCH_ARMCI=\"armci-$mpi\"" -larmci-$mpi
@@ -136,7 +143,7 @@ python3 bench/report/machine.py > "$results/machine.txt"
 # must not fail.
 run() {
   case $1 in
-    rma | armci | twosided | collectives | shmem) run_once "$@" ;;
+    rma | armci | twosided | collectives | shmem | coarrays) run_once "$@" ;;
     *) attempt "compare: $1 with $2 ranks" run_once "$@" || true ;;
   esac
 }
@@ -158,7 +165,7 @@ run_once() {
     ompi+=(--bind-to none)
   fi
   case $name in
-    rma | armci | twosided | collectives | shmem)
+    rma | armci | twosided | collectives | shmem | coarrays)
       launch=("$build/bin/rmarun" -n "$ranks" --bind "$bind" "$build/bin/$name-bench")
       ;;
     openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" --mca osc sm "$peers/openmpi") ;;
@@ -166,10 +173,12 @@ run_once() {
     # Debian's crashes in shmem_finalize unless UCX's memory hooks are off, and aborts in a compare-and-swap.
     shmem-openshmem) launch=(env UCX_MEM_EVENTS=no oshrun -n "$ranks" "${ompi[@]}" "$peers/$name" --no-cswap) ;;
     armci-openmpi | twosided-openmpi | collectives-openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" "$peers/$name") ;;
-    mpich | armci-mpich | twosided-mpich | collectives-mpich)
+    coarrays-openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" "$peers/$name" --backend "$name" --no-tasks) ;;
+    mpich | armci-mpich | twosided-mpich | collectives-mpich | coarrays-mpich)
       launch=(mpirun.mpich -n "$ranks")
       [ $bind = none ] || launch+=(-bind-to core)
       launch+=("$peers/$name")
+      [ "$name" != coarrays-mpich ] || launch+=(--backend "$name")
       ;;
   esac
   # The two ranks note how far their processors are from each other (harness/placement.h).
@@ -182,7 +191,7 @@ run_once() {
   BENCH_PLACEMENT=$placement timeout 300 "${launch[@]}" --suite "$suite" --json "$output.json" "$@" "${quick[@]}" > "$output.log" 2>&1 < /dev/null || code=$?
   [ $code != 0 ] || return 0
   # After wrong data (exit code 3) those rows are missing.
-  if [ $code = 3 ] && [ "$name" != armci ] && [ "$name" != twosided ] && [ "$name" != collectives ] && [ "$name" != shmem ]; then
+  if [ $code = 3 ] && [ "$name" != armci ] && [ "$name" != twosided ] && [ "$name" != collectives ] && [ "$name" != shmem ] && [ "$name" != coarrays ]; then
     grep -h 'wrong data' "$output.log" >&2 || true
     return 0
   fi
@@ -240,6 +249,11 @@ for ((round = 1; round <= rounds; ++round)); do
   if [ -n "$shmem" ]; then
     for name in shmem shmem-openshmem; do
       run $name 2 shmem "$folder/$name"
+    done
+  fi
+  if [ -n "$coarrays" ]; then
+    for name in coarrays coarrays-openmpi coarrays-mpich; do
+      run $name 2 coarrays "$folder/$name"
     done
   fi
   for name in rma openmpi mpich openshmem; do

@@ -68,6 +68,8 @@ GOALS_BY_PATTERN = [
     (r"coll (barrier|allreduce 8 B) 2 ranks", (0.7, None)),
     (r"coll (?!overlap).* 16 ranks", (0.3, None)),
     (r"shmem (lock|malloc\+free) .*", (0.5, None)),
+    (r"coarray (put|get) 8 B", (0.1, None)),
+    (r"coarray (put|get) (a row|\d+x).*", (0.33, None)),
 ]
 DEFAULT_GOAL = (1.0, None)
 
@@ -82,6 +84,8 @@ FURTHER_GOALS = [
     (r"shmem (put|get)64 \w+", "to 20 ns", 1.0, 20.0),
     (r"shmem p\+wait \w+", "to 200 ns", 1.0, 200.0),
     (r"shmem barrier_all \w+", "to 500 ns", 1.0, 500.0),
+    (r"coarray (put|get) 8 B", "to 20 ns", 1.0, 20.0),
+    (r"coarray event post and wait", "to 250 ns", 1.0, 250.0),
 ]
 
 

@@ -18,7 +18,7 @@ ci='ccache clang clang-format clang-tidy libclang-rt-dev lld
 cluster='qemu-system-x86 busybox-static cpio kmod iproute2 openssh-server openssh-client
   rdma-core ibverbs-providers ibverbs-utils perftest openmpi-bin
   munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins'
-peers='openmpi-bin libopenmpi-dev mpich libmpich-dev libarmci-mpi-dev'
+peers='openmpi-bin libopenmpi-dev mpich libmpich-dev libarmci-mpi-dev libcoarrays-openmpi-dev libcoarrays-mpich-dev'
 installed='openmpi-bin libopenmpi-dev dpkg-dev netpipe-openmpi hpcc scalapack-mpi-test python3-mpi4py
   lammps lammps-examples gromacs nwchem-openmpi nwchem-data quantum-espresso quantum-espresso-data cp2k cp2k-data
   libpetsc-real3.18-dev libpetsc3.18-dev-examples openfoam openfoam-examples code-saturne-bin

@@ -14,6 +14,8 @@ import compare_table
 LIBRARIES = (
     ("armci-openmpi", 3, "ARMCI-MPI on Open MPI"),
     ("armci-mpich", 4, "ARMCI-MPI on MPICH"),
+    ("coarrays-openmpi", 3, "OpenCoarrays on Open MPI"),
+    ("coarrays-mpich", 4, "OpenCoarrays on MPICH"),
     ("openmpi", 0, "Open MPI"),
     ("mpich", 1, "MPICH"),
     ("openshmem", 2, "OpenSHMEM (Open MPI)"),
@@ -45,6 +47,7 @@ def suites():
         Suite("Barrier and allreduce of rma.h", r"(barrier|allreduce) .*", one_sided),
         Suite("Processor time while waiting", r"CPU time .*", one_sided),
         Suite("OpenSHMEM calls", r"shmem .*", "bench/compare.sh --suite shmem"),
+        Suite("Coarrays of Fortran", r"coarray .*", "bench/compare.sh --suite coarrays"),
         Suite("ARMCI: contiguous", r"armci (put|get|accumulate) \d.*", armci),
         Suite("ARMCI: strided", r"armci (small )?strided .*", armci),
         Suite("ARMCI: atomics, locks, fences, memory", r"armci .*", armci),
