@@ -61,6 +61,25 @@ class VerdictTest : public testing::Test {
   int answers_ = 0;
 };
 
+TEST_F(VerdictTest, SurvivesRanksThatASignalEnds) {
+  finder_.survive();
+  ends({{1, killed(SIGKILL)}});
+  EXPECT_FALSE(failed());
+  EXPECT_THAT(finder_.take_survived(),
+              testing::ElementsAre(HasSubstr("rank 1 (pid 1001) was killed by signal 9")));
+  EXPECT_TRUE(finder_.take_survived().empty());
+  ends({{2, exited(3)}});
+  is_lost(2);
+  EXPECT_TRUE(failed()) << "an exit code is a failure";
+  EXPECT_EQ(code(), 3);
+}
+
+TEST_F(VerdictTest, DoesNotSurviveTheLastRank) {
+  finder_.survive();
+  for (const std::size_t rank : {0U, 1U, 2U, 3U}) ends({{rank, killed(SIGKILL)}});
+  EXPECT_TRUE(failed());
+}
+
 TEST_F(VerdictTest, WaitsForTheRankWhoseEndASurvivorsAbortFollowed) {
   is_ending(2);
   aborts(0, 58);

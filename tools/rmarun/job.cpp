@@ -51,7 +51,9 @@ class Job {
         directory_(std::move(directory)),
         preparation_(std::move(preparation)),
         signals_(std::move(signals)),
-        forwarder_(options.seats(), options.label) {}
+        forwarder_(options.seats(), options.label) {
+    if (options.survive) failures_.survive();
+  }
 
   int run(Progress& progress) {
     if (options_.timeout_seconds) timeout_ = Clock::now() + seconds_of(*options_.timeout_seconds);
@@ -306,6 +308,7 @@ class Job {
     Reports& reports = server_->reports();
     if (!exit_code_) {
       if (failures_.has_failed(reports)) ending_.ask_all(kGrace);
+      for (const std::string& said : failures_.take_survived()) forwarder_.say(said);
       settle(false);
     }
     if (!exit_code_ && !failures_.failed() && !none_runs()) {

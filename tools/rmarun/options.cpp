@@ -27,7 +27,7 @@ constexpr double kLongestTimeout = 3e8;
 
 constexpr const char* kNotes =
     R"(Several programs make one job: rmarun -n 1 A : -n 2 B. Options stand before the program
-that they are for; --genv, --bind, --universe, --label and --timeout are for all. Behind "--" all words
+that they are for; --genv, --bind, --universe, --label, --survive and --timeout are for all. Behind "--" all words
 belong to the program, a ":" too.
 
 Spellings of other launchers are known, with one dash or two: -np -c -host -hosts -H
@@ -148,6 +148,7 @@ std::string count_ranks(Parsed& parsed, bool first, const Way& way, OtherHosts& 
 /// Places the ranks of all programs.
 std::string place_ranks(OtherHosts& others, Options& options) {
   if (others.hosts.empty()) return "";
+  if (options.survive) return "--survive works on one host only";
   others.wanted.ranks = options.ranks();
   auto placed = place(others.hosts, others.wanted, others.source);
   if (!placed.ok()) return std::string(placed.status().text());
@@ -227,6 +228,8 @@ void add_options(CLI::App& app, Parsed& parsed, Options& options) {
       ->type_name("N")
       ->check(CLI::Range(1, kMostRanks).description(""));
   app.add_flag("--label", options.label, "Starts each line of output with [rank]");
+  app.add_flag("--survive", options.survive,
+               "Goes on without a rank that a signal has ended; not with other hosts");
   app.add_option("--timeout", options.timeout_seconds, "Ends the job after so many seconds")
       ->type_name("SECONDS")
       ->check(CLI::Range(1e-3, kLongestTimeout).description(""));

@@ -26,6 +26,7 @@ struct Options {
   std::vector<Program> programs;  ///< at least one. The ranks of the first come first.
   Bind bind = Bind::kNone;
   bool label = false;
+  bool survive = false;
   std::optional<double> timeout_seconds;
   std::optional<int> universe;  ///< the number of ranks that the job may have with those that it spawns
   std::vector<Placed>

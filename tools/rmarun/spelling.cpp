@@ -45,6 +45,7 @@ constexpr Spelling kSpellings[] = {
     {"bind-to-core", 0, "--bind=core", nullptr},
     {"bind-to-none", 0, "--bind=none", nullptr},
     {"label l tag-output prepend-rank", 0, "--label", nullptr},
+    {"survive", 0, "--survive", nullptr},
     {"timeout", 1, "--timeout", nullptr},
     {"universe usize", 1, "--universe", nullptr},
     {"help h ?", 0, "--help", nullptr},

@@ -84,6 +84,11 @@ void FailureFinder::settle(const Reports& reports) {
       case Stage::kLost:
         break;
     }
+    const bool joined = reports.stage(static_cast<int>(failure.rank)) != Stage::kNone;
+    if (survives_ && failure.by_signal && joined && others_run && !aborting) {
+      survived_.push_back(failure.what + "; the job goes on without it");
+      return true;
+    }
     if (!has_aborted(reports, failure.rank)) accused_.push_back(failure);
     return true;
   });

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rmarun/processes.hpp"
@@ -40,6 +41,8 @@ struct Verdict {
 ///
 /// A rank that ends after it has left the job (MPI_Finalize) does not make the job fail, because no other
 /// rank waits for it: the others go on, and rmarun's exit code is that rank's if nothing else fails.
+///
+/// After survive() neither does a rank that a signal has ended in the job, as long as others run.
 class FailureFinder {
  public:
   using Clock = std::chrono::steady_clock;
@@ -48,6 +51,11 @@ class FailureFinder {
   /// process, which is not reaped yet, is ending.
   explicit FailureFinder(std::vector<Rank>& ranks, std::function<bool(pid_t)> is_ending = rmarun::is_ending)
       : ranks_(ranks), is_ending_(std::move(is_ending)) {}
+
+  /// Lets the job go on without ranks that a signal has ended (rmarun --survive).
+  void survive() { survives_ = true; }
+  /// Returns what to say of such ranks, since the last call.
+  [[nodiscard]] std::vector<std::string> take_survived() { return std::exchange(survived_, {}); }
 
   /// Notes the ends of ranks, in any order.
   void note(const std::vector<Ended>& ended);
@@ -97,6 +105,8 @@ class FailureFinder {
 
   std::vector<Rank>& ranks_;
   std::function<bool(pid_t)> is_ending_;
+  bool survives_ = false;
+  std::vector<std::string> survived_;  ///< sentences about ranks without which the job goes on
   bool failed_ = false;
   std::vector<Failure> unsettled_;     ///< failures of ranks that may have left the job
   std::vector<Failure> after_;         ///< failures of ranks that had left the job
