@@ -2,6 +2,8 @@
 
 #include "coarrays/images.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -30,19 +32,19 @@ bool all_ended(std::uint64_t round) {
   const Partner* const partners = meetings.partners();
   return std::all_of(partners, partners + rma_size(), [round](const Partner& partner) {
     const std::uint64_t end = load(partner.end);
-    return end == kFailed || (end != 0 && partner.end_round <= round);
+    return end == kFailed || (end != 0 && partner.end_place <= round);
   });
 }
 
-/// Tells each image that this one stops.
-void announce_end() {
-  const int me = rma_rank();
-  for (int rank = 0; rank < rma_size(); ++rank) {
-    Partner* const entry = meetings.partner(rank, me);
-    require(rma_atomic64(RMA_SET, &entry->end_round, progress.rounds + 1, 0, nullptr, rank));
-    require(rma_atomic64(RMA_SET, &entry->end, progress.statements + 1, 0, nullptr, rank));
-    require(rma_atomic64(RMA_FETCH_ADD, &meetings.of(rank)->ended, 1, 0, nullptr, rank));
-  }
+/// Waits until every image has ended, where the images have no barrier any more because one was lost.
+void wait_for_ends(rma_status_t why) {
+  if (why != RMA_ERR_PEER_LOST) die(rma_last_error());
+  find_failed_images();
+  wait_until([] {
+    const Partner* const partners = meetings.partners();
+    return std::all_of(partners, partners + rma_size(),
+                       [](const Partner& partner) { return load(partner.end) != 0; });
+  });
 }
 
 /// Leaves the job for a program that ends without the end of its main program, as by exit(). One that fails
@@ -77,21 +79,27 @@ void start() {
   require(rma_malloc(rma_team_world(), bytes, 0, meetings.all.data(), &mine));
   std::memset(mine, 0, bytes);
   meetings.mine = static_cast<Meeting*>(mine);
+  const pid_t process = getpid();
+  meetings.processes.resize(images);
+  require(rma_allgather(rma_team_world(), meetings.processes.data(), &process, sizeof process));
   draw_run_number();
   if (on_exit(leave_at_exit, nullptr) != 0) die("the C library has no room for an exit handler");
 }
 
 void leave() {
   if (current.team == nullptr) return;
-  announce_end();
+  announce_end(progress.statements + 1);
   // Images that have stopped take part in the barriers of those that still run, so that sync all returns
   // there.
+  rma_status_t met = RMA_SUCCESS;
   do {
-    require(rma_barrier(rma_team_world()));
-  } while (!all_ended(++progress.rounds));
+    met = rma_barrier(rma_team_world());
+  } while (met == RMA_SUCCESS && !all_ended(++progress.rounds));
+  if (met != RMA_SUCCESS) wait_for_ends(met);
   current = {};
-  require(rma_free(rma_team_world(), meetings.mine));
-  require(rma_finalize());
+  // Both report an image that was lost.
+  static_cast<void>(rma_free(rma_team_world(), meetings.mine));
+  static_cast<void>(rma_finalize());
 }
 
 void refuse_image(const Outcome& outcome, int image) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <sys/types.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -44,7 +46,10 @@ struct Partner {
   /// 0 while the rank runs. kFailed if it has failed. If it stops, one more than the number of collective
   /// statements of the initial team that it has executed.
   std::uint64_t end;
-  std::uint64_t end_round;  ///< the round of barriers in which it stops (Progress::rounds)
+  std::uint64_t team;  ///< the rank's last form team (teams.cpp)
+  /// Of an image that stops: the round of barriers in which it does (Progress::rounds). Of one that fails:
+  /// one more than the number of its collective statements, or 0 if that is not known.
+  std::uint64_t end_place;
 };
 constexpr std::uint64_t kFailed = ~std::uint64_t{0};
 
@@ -59,7 +64,8 @@ extern constinit Progress progress;
 /// This image's own meeting memory, and the addresses of that of all ranks.
 struct Meetings {
   Meeting* mine = nullptr;
-  std::vector<void*> all;  ///< by world rank
+  std::vector<void*> all;        ///< by world rank
+  std::vector<pid_t> processes;  ///< by world rank; meaningful for ranks of this host
 
   [[nodiscard]] Partner* partners() const { return partners_of(mine); }
   /// Returns the address of the entry for `about` in the memory of `rank`.
@@ -104,6 +110,13 @@ void wait_until(const Met& met) {
   const auto called = [](void* context) { return (*static_cast<const Met*>(context))() ? 1 : 0; };
   require(rma_wait_for(called, const_cast<Met*>(&met)));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
 }
+
+/// Tells all images that this one stops or, with kFailed, that it fails.
+void announce_end(std::uint64_t end);
+/// Looks which images have died without a word, and notes them as failed.
+void find_failed_images();
+/// Returns whether the rank is of this host and its process has ended. Calls nothing of librma.
+bool process_has_ended(int rank);
 
 /// Draws Meeting::run.
 void draw_run_number();

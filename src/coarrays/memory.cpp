@@ -126,7 +126,9 @@ void caf_deregister(Coarray** token, int /*type*/, int* stat, char* message, std
   // The token of a component that was never allocated, or whose memory was freed before.
   if (coarray == nullptr) return outcome.succeed();
   const std::byte* const at = coarray->mine;
-  outcome.report(release(*coarray));
+  // A team that has lost an image keeps its memory.
+  const rma_status_t status = release(*coarray);
+  if (status != RMA_ERR_PEER_LOST) outcome.report(status);
   blocks().erase(at);
 }
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "coarrays/abi.hpp"
+#include "coarrays/images.hpp"
 
 namespace librma::coarrays {
 
@@ -19,7 +21,9 @@ void Outcome::fail(int value, std::string_view text) const {
 }
 
 void Outcome::fail(rma_status_t status) const {
-  fail(status == RMA_ERR_PEER_LOST ? kFailedImage : kFailure, rma_last_error());
+  const std::string text = rma_last_error();
+  if (status == RMA_ERR_PEER_LOST) find_failed_images();
+  fail(status == RMA_ERR_PEER_LOST ? kFailedImage : kFailure, text);
 }
 
 void die(std::string_view text) {

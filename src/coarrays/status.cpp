@@ -1,7 +1,6 @@
 // The images of the current team that have stopped or failed.
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
@@ -90,12 +89,6 @@ void caf_failed_images(Descriptor* images, Team* team, const int* kind) {
 
 void caf_stopped_images(Descriptor* images, Team* team, const int* kind) {
   fill(*images, images_with(kStoppedImage, team), kind);
-}
-
-// The launcher ends the job unless it was told to go on without a process that is lost (rmarun --survive).
-void caf_fail_image() {
-  static_cast<void>(std::raise(SIGKILL));
-  std::abort();
 }
 
 }  // namespace librma::coarrays

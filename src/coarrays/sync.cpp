@@ -4,6 +4,7 @@
 // with it, stores that number into the partner's memory, and waits until the partner's number is as high.
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -34,13 +35,54 @@ Outcome outcome_of_sync(int* stat, char* message, std::size_t length) {
   return {.stat = stat, .message = message, .length = length};
 }
 
+/// Looks from time to time whether an image for which this one waits has died.
+class DeathWatch {
+ public:
+  explicit DeathWatch(int rank) : rank_(rank) {}
+  /// Called often. Mostly only counts.
+  bool died() {
+    if (++calls_ % kCallsBetween != 0) return false;
+    const Clock::time_point now = Clock::now();
+    if (now - looked_ < kBetweenLooks) return false;
+    looked_ = now;
+    return process_has_ended(rank_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr unsigned kCallsBetween = 16;
+  static constexpr std::chrono::milliseconds kBetweenLooks{100};
+  int rank_;
+  unsigned calls_ = 0;
+  Clock::time_point looked_ = Clock::now();
+};
+
 /// Waits until `rank` has executed sync images with this image as often, or has ended. Returns 0, or why it
 /// has ended.
 int wait_for(int rank, std::uint64_t times) {
-  const Partner& partner = meetings.partners()[rank];
-  wait_until([&] { return load(partner.syncs) >= times || load(partner.end) != 0; });
+  Partner& partner = meetings.partners()[rank];
+  DeathWatch watch(rank);
+  wait_until([&] { return load(partner.syncs) >= times || load(partner.end) != 0 || watch.died(); });
   if (load(partner.syncs) >= times) return 0;
+  if (load(partner.end) == 0) find_failed_images();
   return load(partner.end) == kFailed ? kFailedImage : kStoppedImage;
+}
+
+/// Executes sync images with the given ranks. Returns 0, or the status of those that have ended:
+/// kStoppedImage if one of them has stopped.
+int meet(const std::vector<int>& ranks) {
+  syncs_with.resize(static_cast<std::size_t>(rma_size()));
+  for (const int rank : ranks) {
+    const std::uint64_t times = ++syncs_with[static_cast<std::size_t>(rank)];
+    const rma_status_t status = rma_put8(&meetings.partner(rank, rma_rank())->syncs, times, rank);
+    if (status != RMA_ERR_PEER_LOST) require(status);
+  }
+  int ended = 0;
+  for (const int rank : ranks) {
+    const int why = wait_for(rank, syncs_with[static_cast<std::size_t>(rank)]);
+    if (ended != kStoppedImage && why != 0) ended = why;
+  }
+  return ended;
 }
 
 }  // namespace
@@ -52,8 +94,9 @@ bool all_take_part(const Outcome& outcome) {
     return true;
   int stat = 0;
   for (const int rank : current.team->ranks) {
-    const std::uint64_t end = load(meetings.partners()[rank].end);
-    if (end == kFailed && stat == 0) stat = kFailedImage;
+    const Partner& partner = meetings.partners()[rank];
+    const std::uint64_t end = load(partner.end);
+    if (end == kFailed && partner.end_place <= progress.statements && stat == 0) stat = kFailedImage;
     if (end != 0 && end <= progress.statements) stat = kStoppedImage;
   }
   if (stat == 0) return true;
@@ -65,8 +108,14 @@ bool all_take_part(const Outcome& outcome) {
 void caf_sync_all(int* stat, char* message, std::size_t length) {
   const Outcome outcome = outcome_of_sync(stat, message, length);
   if (current.team->parent == nullptr) ++progress.rounds;
-  // Images that have stopped take part in the barrier.
-  if (outcome.report(rma_barrier(current.team->handle))) all_take_part(outcome);
+  // Images that have stopped take part in the barrier. Without those that are lost there is none any more:
+  // then the others meet in pairs.
+  const rma_status_t status = rma_barrier(current.team->handle);
+  if (status == RMA_ERR_PEER_LOST) {
+    find_failed_images();
+    meet(current.team->ranks);
+  }
+  if (all_take_part(outcome)) outcome.report(status);
 }
 
 void caf_sync_memory(int* stat, char* message, std::size_t length) {
@@ -89,16 +138,7 @@ void caf_sync_images(int count, const int* images, int* stat, char* message, std
       return outcome.fail(kDuplicateImages, "sync images names an image twice");
   }
   if (!outcome.report(rma_fence_all())) return;
-  syncs_with.resize(static_cast<std::size_t>(rma_size()));
-  for (const int rank : ranks) {
-    const std::uint64_t times = ++syncs_with[static_cast<std::size_t>(rank)];
-    require(rma_put8(&meetings.partner(rank, rma_rank())->syncs, times, rank));
-  }
-  int ended = 0;
-  for (const int rank : ranks) {
-    const int why = wait_for(rank, syncs_with[static_cast<std::size_t>(rank)]);
-    if (ended != kStoppedImage && why != 0) ended = why;
-  }
+  const int ended = meet(ranks);
   if (ended == 0) return outcome.succeed();
   outcome.fail(ended, ended == kStoppedImage ? "an image that sync images names has stopped"
                                              : "an image that sync images names has failed");

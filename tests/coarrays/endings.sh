@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Checks how coarray programs end: their exit codes and what they print.
+# Checks how coarray programs end: their exit codes and what they print; and that images go on without one that fails.
 #
-# usage: endings.sh RMARUN PROGRAM
+# usage: endings.sh RMARUN ENDINGS FAILURES
 set -euo pipefail
-rmarun=$1 program=$2
+rmarun=$1 program=$2 failures=$3
 
 fail() {
   echo "endings.sh: $*" >&2
@@ -30,3 +30,18 @@ ends runtime_error 2 1 'ending the job'
 ends stopped 0 2 '^right$'
 ends unexpected 1 0 'ERROR STOP'
 ends image 1 0 'ERROR STOP'
+
+# survives WAY: an image of four fails in this way, and the others do what they should.
+survives() {
+  local way=$1 out got=0
+  out=$(timeout 60 "$rmarun" --survive -n 4 "$failures" "$way" 2>&1 < /dev/null) || got=$?
+  [ "$got" -eq 0 ] && [ "$(grep -c '^right$' <<< "$out")" -eq 3 ] || fail "$way: exit code $got: $out"
+  [ "$(grep -c 'killed by signal 9.*the job goes on without it' <<< "$out")" -eq 1 ] || fail "$way: $out"
+  echo "$way: right"
+}
+
+for way in fail signal wait; do survives $way; done
+# Without the option the job ends.
+got=0
+out=$(timeout 60 "$rmarun" -n 4 "$failures" fail 2>&1 < /dev/null) || got=$?
+[ "$got" -eq 137 ] || fail "without --survive: exit code $got: $out"
