@@ -8,9 +8,8 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "check.hpp"
@@ -165,6 +164,23 @@ void test_twice() {
   SUCCEEDS(MPI_Send(&ring.rank, 1, MPI_INT, ring.next, 3, MPI_COMM_WORLD));
   SUCCEEDS(MPI_Wait(&request, MPI_STATUS_IGNORE));
   CHECK(from == ring.previous);
+}
+
+/// Two threads of each process spawn at the same time, each over a communicator of its own.
+void test_threads() {
+  std::array<MPI_Comm, 2> comms = {};
+  for (MPI_Comm& comm : comms) SUCCEEDS(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+  constexpr int kTimes = 3;
+  for (int i = 0; i < kTimes; ++i) {
+    std::array<std::thread, 2> threads;
+    for (std::size_t thread = 0; thread < threads.size(); ++thread) {
+      threads[thread] = std::thread([comm = comms[thread]] {
+        live_together(spawn(comm, 1, {"live", "1"}), true);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  for (MPI_Comm& comm : comms) SUCCEEDS(MPI_Comm_free(&comm));
 }
 
 /// One process alone has a child. The others then meet it too.
@@ -325,7 +341,8 @@ int be_child(MPI_Comm parent, const std::vector<std::string>& words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm parent = MPI_COMM_SELF;
   MPI_Comm_get_parent(&parent);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -335,6 +352,7 @@ int main(int argc, char** argv) {
   } else {
     test_children();
     test_twice();
+    test_threads();
     test_introduced();
     test_grandchildren();
     test_two_programs();
