@@ -93,7 +93,7 @@ def host_files():
 
 
 def every_option():
-    """Each option that --help lists works over hosts."""
+    """Each option that --help lists works over hosts, or is refused."""
     where = ("--hosts", "a:1,b:1")
     with network("a", "b") as hosts:
         path = hosts.directory / "list"
@@ -119,7 +119,7 @@ def every_option():
                        "case $LD_LIBRARY_PATH in */rma/openmpi*) echo $(hostname) $OMPI_COMM_WORLD_LOCAL_SIZE ;; esac"),
                       ["a 1", "b 1"]),
             "--timeout": ((*where, "--timeout", "100"), ["a", "b"]),
-            "--help": None, "--version": None}
+            "--universe": None, "--survive": None, "--help": None, "--version": None}
         listed = re.findall(r"^  (?:-., ?)?(--[a-z-]+)", succeeds(hosts, "--help").partition("Several programs")[0], re.MULTILINE)
         equal(sorted(listed), sorted(table))
         for option, case in table.items():
@@ -127,6 +127,9 @@ def every_option():
                 words, wanted = case
                 command = () if "sh" in words else say
                 equal(sorted(line.rstrip() for line in succeeds(hosts, *words, *command).splitlines()), wanted, option)
+        for words in (("--universe", "4"), ("--survive",)):
+            code, out, err = hosts.run(*where, *words, *say)
+            equal((code, out, "is for jobs on this host" in err), (2, "", True), err)
         path.unlink()
 
 

@@ -148,7 +148,7 @@ std::string count_ranks(Parsed& parsed, bool first, const Way& way, OtherHosts& 
 /// Places the ranks of all programs.
 std::string place_ranks(OtherHosts& others, Options& options) {
   if (others.hosts.empty()) return "";
-  if (options.survive) return "--survive works on one host only";
+  if (options.survive) return "--survive is for jobs on this host, and there are other hosts";
   others.wanted.ranks = options.ranks();
   auto placed = place(others.hosts, others.wanted, others.source);
   if (!placed.ok()) return std::string(placed.status().text());

@@ -82,7 +82,7 @@ void withdraw_predefined(Object& object);
 /// Returns the object behind a handle, or null if the handle is a null handle or that of an object of another
 /// kind. A handle that was freed is mostly recognised, but not always: its memory may be in use again.
 template <class T, class Handle>
-[[nodiscard]] T* find(Handle handle) {
+[[nodiscard, gnu::always_inline]] inline T* find(Handle handle) {
   Object* object = nullptr;
   const std::uintptr_t number = predefined_number(handle);
   if (number < kPredefinedEnd) {
