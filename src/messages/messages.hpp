@@ -380,9 +380,10 @@ class Messages final : public ProgressSource, public WaitProgress {
   Arrivals arrivals_;
   bool all_by_ring_ = false;      ///< all ranks are reached by rings
   bool another_by_ring_ = false;  ///< a rank other than this one is reached by rings
-  /// How many of the last waits have ended within the usual polls, up to kShortWaits; threads that wait at the
-  /// same time may lose counts.
-  std::atomic<std::uint32_t> short_waits_ = 0;
+  /// The number of waits left in which no thread polls longer than usual, and of those after the last time
+  /// that this was in vain. Threads that wait at the same time may lose counts.
+  std::atomic<std::uint32_t> usual_waits_ = 0;
+  std::atomic<std::uint32_t> lost_patience_ = 0;
   std::atomic<bool> any_lost_ = false;
   std::atomic<bool> posts_otherwise_ = false;  ///< a rank is lost, or there is a progress thread
   std::atomic<int> first_lost_ = -1;

@@ -17,11 +17,12 @@ namespace librma {
 /// too. It takes as long as some dozens of looks into the rings.
 inline constexpr std::uint64_t kPollsBesideNetwork = 8;
 
-/// Where no other rank is reached by rings, a thread whose last waits were this many short ones polls so many
-/// times longer than usual. Most likely the other rank has only lost its processor for a moment; a thread
-/// that yields or sleeps then would come back when that rank has gone again.
-inline constexpr std::uint32_t kShortWaits = 16;
+/// Where no other rank is reached by rings, a thread polls so many times longer than usual, because most
+/// likely the other rank has only lost its processor for a moment: a thread that yields or sleeps then comes
+/// back when that rank has gone again. After a wait that was longer still, this many waits are usual ones:
+/// twice as many each time, up to kMostUsualWaits.
 inline constexpr std::uint64_t kPatience = 16;
+inline constexpr std::uint32_t kMostUsualWaits = 64;
 
 // Polls without a pause would have several loads of the line under way at once. On processors that are far
 // apart these delay the sender's store by a third of the time of a message.
@@ -31,17 +32,23 @@ bool Messages::poll_until(const Condition& condition) {
   const std::uint64_t polls = all_by_ring_ ? kPollsOfRings : beside;
   const std::uint64_t yields = all_by_ring_ ? kYieldsOfRings : 1;
   const std::uint64_t usual = job_.wait_policy().spins;
-  const bool patient = !another_by_ring_ && short_waits_.load(std::memory_order_relaxed) >= kShortWaits;
+  const std::uint32_t left = usual_waits_.load(std::memory_order_relaxed);
+  const bool patient = !another_by_ring_ && left == 0;
+  if (left != 0) usual_waits_.store(left - 1, std::memory_order_relaxed);
   for (std::uint64_t i = 0; i < (patient ? kPatience * usual : usual); ++i) {
     if (condition()) {
-      const std::uint32_t before = short_waits_.load(std::memory_order_relaxed);
-      short_waits_.store(i < usual ? std::min(before + 1, kShortWaits) : 0, std::memory_order_relaxed);
+      if (patient) lost_patience_.store(0, std::memory_order_relaxed);
       return true;
     }
     if (!arrivals_.poll_rings()) pause_processor();
     if (i % polls == polls - 1) pending_.engine().progress();
   }
-  short_waits_.store(0, std::memory_order_relaxed);
+  if (patient) {
+    const std::uint32_t before = lost_patience_.load(std::memory_order_relaxed);
+    const std::uint32_t next = std::clamp(2 * before, 1U, kMostUsualWaits);
+    lost_patience_.store(next, std::memory_order_relaxed);
+    usual_waits_.store(next, std::memory_order_relaxed);
+  }
   for (std::uint64_t i = 0; i < job_.wait_policy().yields; ++i) {
     if (condition()) return true;
     const bool everywhere = i % yields == yields - 1;
