@@ -40,6 +40,14 @@ TEST(Options, AreAllRead) {
   EXPECT_THAT(options.programs[0].command, ElementsAre("prog", "arg"));
 }
 
+TEST(Options, RoomForMoreRanks) {
+  EXPECT_EQ(std::get<Options>(parse({"-n", "3", "prog"})).seats(), 3);
+  EXPECT_EQ(std::get<Options>(parse({"-n", "3", "--universe", "8", "prog"})).seats(), 8);
+  EXPECT_EQ(std::get<Options>(parse({"-usize", "8", "-n", "3", "prog", ":", "-n", "4", "prog"})).seats(), 8);
+  EXPECT_EQ(std::get<NoJob>(parse({"-n", "3", "--universe", "2", "prog"})).exit_code, 2);
+  EXPECT_EQ(std::get<NoJob>(parse({"--universe", "8", "--hosts", "a:2,b:2", "prog"})).exit_code, 2);
+}
+
 TEST(Options, EndAtTheProgram) {
   const auto options =
       std::get<Options>(parse({"-n", "2", "prog", "-n", "3", "--label", "", "[a,b]", "--", "--help"}));
