@@ -1,13 +1,14 @@
 /**
  * @file launcher.h
- * What a library over rma.h, such as one for MPI, asks the launcher for while the job runs: more ranks, meetings
- * of ranks that did not start together, ports, and names. Programs need none of these functions. Only rmarun
- * serves them: in a job of another launcher those that return a status return RMA_ERR_UNSUPPORTED.
+ * What a library over rma.h, such as one for MPI, asks the launcher for while the job runs: more ranks,
+ * meetings of ranks that did not start together, ports, and names. Programs need none of these functions.
+ * Only rmarun serves them: in a job of another launcher those that return a status return
+ * RMA_ERR_UNSUPPORTED.
  *
  * The processes that start together are a *world*. rma_size() and rma_team_world() are of the world of the
  * calling process. The ranks of the command line are the first world, and have the ranks from 0 on. Those of
- * each rma_launch are another one, and have the next ranks. Two ranks of different worlds can use each other's
- * memory and send each other messages once they have met.
+ * each rma_launch are another one, and have the next ranks. Two ranks of different worlds can use each
+ * other's memory and send each other messages once they have met.
  */
 #ifndef RMA_LAUNCHER_H
 #define RMA_LAUNCHER_H
@@ -23,19 +24,20 @@ extern "C" {
 
 /** Returns the first rank of this process's world; -1 outside rma_init ... rma_finalize. */
 int rma_world_first(void);
-/** Returns how many ranks the job has or may have altogether. Ranks are below this. rma_size() if no ranks can
- *  be added; -1 outside rma_init ... rma_finalize. */
+/** Returns how many ranks the job has or may have altogether. Ranks are below this. rma_size() if no ranks
+ *  can be added; -1 outside rma_init ... rma_finalize. */
 int rma_seats(void);
-/** Returns how many ranks have started this process's world: 0 in the first one. Stores where they are listed,
- *  until rma_finalize, and the number under which they meet this world (rma_meet_later). */
+/** Returns how many ranks have started this process's world: 0 in the first one. Stores where they are
+ *  listed, until rma_finalize, and the number under which they meet this world (rma_meet_later). */
 int rma_parents(const int** ranks, uint32_t* number);
 /** Returns the name of the job, which no other job on this host has, or null outside rma_init ...
  *  rma_finalize. */
 const char* rma_job_name(void);
 
-/** Lets ranks of several worlds meet: afterwards each can reach all others. Each of the `count` ranks calls it,
- *  with the same ranks in any order and a number that no others use who meet meanwhile. Those that have met
- *  before do not mind. Takes messages in meanwhile. @return RMA_ERR_PEER_LOST if one of them has ended. */
+/** Lets ranks of several worlds meet: afterwards each can reach all others. Each of the `count` ranks calls
+ *  it, with the same ranks in any order and a number that no others use who meet meanwhile. Those that have
+ *  met before do not mind. Takes messages in meanwhile.
+ *  @return RMA_ERR_PEER_LOST if one of them has ended. */
 rma_status_t rma_meet_later(const int* ranks, int count, uint32_t number);
 
 /** A program of which more ranks are to start. Texts may be null, which is the same as empty. */
@@ -48,9 +50,9 @@ typedef struct rma_launch_program {
   const char* soft;           /**< how many will do: "2,4:8,10:20:5"; empty: `ranks` */
 } rma_launch_program_t;
 
-/** Starts ranks of `count` programs as a new world, whose parents are `parent_count` ranks: all or none of them.
- *  Stores the first rank, and how many ranks of each program have started. The parents and the new ranks then
- *  meet under `number`; the latter find that in rma_parents.
+/** Starts ranks of `count` programs as a new world, whose parents are `parent_count` ranks: all or none of
+ *  them. Stores the first rank, and how many ranks of each program have started. The parents and the new
+ *  ranks then meet under `number`; the latter find that in rma_parents.
  *  @return RMA_ERR_ARGUMENT with rmarun's reason if none can start. */
 rma_status_t rma_launch(const rma_launch_program_t* programs, int count, const int* parents, int parent_count,
                         uint32_t number, int* first, int* started);
@@ -67,8 +69,8 @@ rma_status_t rma_port_meet(uint32_t port, int accepts, const void* mine, size_t 
 
 /** Publishes a name with a value. @return RMA_ERR_ARGUMENT if it is published already. */
 rma_status_t rma_name_publish(const char* name, const char* value);
-/** Finds the value of a name, with its end, in `room` bytes. @return RMA_ERR_ARGUMENT if it is not published,
- *  RMA_ERR_SIZE if there is less room. */
+/** Finds the value of a name, with its end, in `room` bytes. @return RMA_ERR_ARGUMENT if it is not
+ *  published, RMA_ERR_SIZE if there is less room. */
 rma_status_t rma_name_look_up(const char* name, char* value, size_t room);
 /** Ends that. @return RMA_ERR_ARGUMENT if it is not published. */
 rma_status_t rma_name_unpublish(const char* name);

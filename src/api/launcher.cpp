@@ -25,8 +25,8 @@ const Job* current_job() {
   return runtime != nullptr ? runtime->job.get() : nullptr;
 }
 
-/// Runs `wait`, which waits for other ranks. A thread takes messages in meanwhile, which these ranks may need.
-/// Where the system has no thread left, the wait goes without.
+/// Runs `wait`, which waits for other ranks. A thread takes messages in meanwhile, which these ranks may
+/// need. Where the system has no thread left, the wait goes without.
 template <class Wait>
 auto taking_messages_in(Runtime& runtime, const Wait& wait) {
   const FinishingThread taking_in(*runtime.messages);

@@ -1,5 +1,5 @@
-// A program that spawns one child, which is this program too: `launcher-spawner WHAT`. The child does what the
-// argument says, while the parents wait for it in a barrier.
+// A program that spawns one child, which is this program too: `launcher-spawner WHAT`. The child does what
+// the argument says, while the parents wait for it in a barrier.
 
 #include <unistd.h>
 

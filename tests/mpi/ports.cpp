@@ -1,6 +1,6 @@
-// Groups of one job that meet at ports, whose names they find by services, and processes that have a socket in
-// common. The groups are parts of MPI_COMM_WORLD, and children of two spawns. Without rmarun ("alone") every call
-// says that it cannot.
+// Groups of one job that meet at ports, whose names they find by services, and processes that have a socket
+// in common. The groups are parts of MPI_COMM_WORLD, and children of two spawns. Without rmarun ("alone")
+// every call says that it cannot.
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -49,8 +49,8 @@ void talk(MPI_Comm inter, int others) {
   SUCCEEDS(MPI_Comm_disconnect(&inter));
 }
 
-/// The processes of even rank accept, and the others find them by a service and connect. Several times, because
-/// a port serves any number of groups.
+/// The processes of even rank accept, and the others find them by a service and connect. Several times,
+/// because a port serves any number of groups.
 void test_two_halves() {
   const bool accepts = rank_in(MPI_COMM_WORLD) % 2 == 0;
   MPI_Comm half = MPI_COMM_NULL;

@@ -1,6 +1,6 @@
 // Processes that a program starts while it runs: how they meet their parents and each other, what both can do
-// together, and what happens if they cannot start. The children are this program too; their first argument says
-// what they do.
+// together, and what happens if they cannot start. The children are this program too; their first argument
+// says what they do.
 
 #include <unistd.h>
 

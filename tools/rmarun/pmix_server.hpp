@@ -24,8 +24,8 @@ class PmixServer {
   static void set_environment();
 
   /// Starts the server. This may take long or hang, because of PMIx and hwloc. Call it once per process.
-  /// `programs` has for each rank the number of its program (PMIX_APPNUM). reports() is about `seats` ranks, some
-  /// of which may come later.
+  /// `programs` has for each rank the number of its program (PMIX_APPNUM). reports() is about `seats`
+  /// ranks, some of which may come later.
   static librma::Result<PmixServer*> start(const std::vector<int>& programs, int seats,
                                            const std::string& directory);
   PmixServer(const PmixServer&) = delete;

@@ -99,8 +99,9 @@ void RankServer::seat(World world) {
   worlds_.push_back(std::move(world));
 }
 
-/// A world is added before its ranks start, so a rank that is heard after this has its seat. The end of a rank
-/// may be known before its last words are read, which changes nothing: a seat is gone by what its caller said.
+/// A world is added before its ranks start, so a rank that is heard after this has its seat. The end of a
+/// rank may be known before its last words are read, which changes nothing: a seat is gone by what its
+/// caller said.
 void RankServer::look_at_news() {
   uint64_t count = 0;
   if (::read(wakeup_.get(), &count, sizeof count) < 0) return;

@@ -1,5 +1,5 @@
-// The calls of ranks that have connections of their own: meetings of ranks of several worlds, ports, names, and
-// more ranks.
+// The calls of ranks that have connections of their own: meetings of ranks of several worlds, ports, names,
+// and more ranks.
 
 #include <fmt/format.h>
 

@@ -116,8 +116,8 @@ class HostPeers {
     Descriptor socket;
     HostCard card;
   };
-  /// Opens a door. Thread-safe. RMA_ERR_SYSTEM, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED if processes meet at the
-  /// files of sockets.
+  /// Opens a door. Thread-safe. RMA_ERR_SYSTEM, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED if processes meet at
+  /// the files of sockets.
   [[nodiscard]] Result<Door> open_door() const;
   /// Does meet() at a door, with processes that may have been met already. Thread-safe.
   [[nodiscard]] Status meet_at(const Door& door, std::span<const Partner> partners, const Use& use);

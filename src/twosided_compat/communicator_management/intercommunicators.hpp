@@ -19,9 +19,9 @@ struct Choice {
 [[nodiscard]] int exchange_with_remote(const Communicator& inter, CollectiveTag tag, const void* mine,
                                        std::size_t bytes, void* theirs, std::size_t their_bytes);
 
-/// Makes the intercommunicator of a group and one of other processes, `theirs`, with a context that both know.
-/// Where they did not start together, they meet first. All processes of both groups call it. MPI_ERR_COMM if a
-/// process is in both groups.
+/// Makes the intercommunicator of a group and one of other processes, `theirs`, with a context that both
+/// know. Where they did not start together, they meet first. All processes of both groups call it.
+/// MPI_ERR_COMM if a process is in both groups.
 [[nodiscard]] int make_intercommunicator(const Communicator& local, std::vector<int> theirs,
                                          std::uint32_t context, MPI_Comm* made);
 

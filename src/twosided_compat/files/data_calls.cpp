@@ -71,8 +71,8 @@ int prepare(File& file, const AccessKind& kind, MPI_Offset offset, const FileMem
   return take_position(file, kind.pointer, offset, access);
 }
 
-/// Prepares the access of a call. A member of a collective call that has no memory for its own data takes part
-/// with an empty access, because the others wait for it: `failed` is its code then.
+/// Prepares the access of a call. A member of a collective call that has no memory for its own data takes
+/// part with an empty access, because the others wait for it: `failed` is its code then.
 int prepare_to_take_part(File& file, const AccessKind& kind, MPI_Offset offset, const FileMemory& memory,
                          FileAccess& access, int& failed) {
   if (!kind.is_collective) return prepare(file, kind, offset, memory, access);

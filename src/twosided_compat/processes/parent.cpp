@@ -15,8 +15,8 @@
 namespace librma::mpi {
 namespace {
 
-/// MPI_COMM_NULL in a process that was not spawned. Relaxed: it is set before a program has other threads that
-/// ask, and its object is found by the handle.
+/// MPI_COMM_NULL in a process that was not spawned. Relaxed: it is set before a program has other threads
+/// that ask, and its object is found by the handle.
 std::atomic<MPI_Comm> parent = MPI_COMM_NULL;
 
 }  // namespace

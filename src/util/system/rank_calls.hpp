@@ -24,8 +24,8 @@ inline constexpr const char* kLauncherDirectory = "RMARUN_DIRECTORY";
 inline constexpr const char* kLauncherSocket = "ranks";
 
 enum class RankCall : std::uint32_t {
-  /// says that the rank is there; RankSite follows. rmarun answers with the number of seats, the number of the
-  /// rank's program, and RankWorld
+  /// says that the rank is there; RankSite follows. rmarun answers with the number of seats, the number of
+  /// the rank's program, and RankWorld
   join,
   /// asks who can share memory with this rank. Answered when all ranks of its world have asked, by RankGroup
   gather,
@@ -35,8 +35,8 @@ enum class RankCall : std::uint32_t {
   leave,    ///< the rank has left the job. Answered, so that however its process ends then disturbs nobody
   abort,    ///< ends the job, over a connection of its own. rmarun answers by the end of the connection
   // Those that follow go over connections of their own, and name the rank that asks.
-  /// asks whether these ranks, of any worlds, are all here: RankList follows, and the rank's card. Answered when
-  /// all of them have asked it with this number. Then this connection may ask for cards
+  /// asks whether these ranks, of any worlds, are all here: the list follows, and the rank's card. Answered
+  /// when all of them have asked it with this number. Then this connection may ask for cards
   convene,
   spawn,      ///< more ranks: see spawn_call.hpp. Answered by the first rank and how many of each program
   open_port,  ///< asks for a port. Answered by its number

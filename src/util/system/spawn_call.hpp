@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-// The requests of a rank to rmarun that have texts and lists (RankCall::spawn and the names). Each text or list
-// has its length in front.
+// The requests of a rank to rmarun that have texts and lists (RankCall::spawn and the names). Each text or
+// list has its length in front.
 
 namespace librma {
 
