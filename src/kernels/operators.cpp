@@ -295,8 +295,8 @@ LoopTable make_table(bool is_complex) {
 
 }  // namespace
 
-// In a program that is linked statically, a constructor of the program may be the first to use them: that of a
-// coarray, for example.
+// In a program that is linked statically, a constructor of the program may be the first to use them: that of
+// a coarray, for example.
 [[gnu::init_priority(101)]] const LoopTable loops = make_table(false);
 [[gnu::init_priority(101)]] const LoopTable complex_loops = make_table(true);
 

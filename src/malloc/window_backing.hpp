@@ -10,8 +10,9 @@
 namespace librma {
 
 /// The window's own memory. Released memory goes back to the system, except for some that stays for the next
-/// allocation: of a larger block, its beginning stays. Taking pages from the system, faulting on them and giving them back costs far more than
-/// everything else that an allocation does. Kept memory never makes an allocation of this process fail.
+/// allocation: of a larger block, its beginning stays. Taking pages from the system, faulting on them and
+/// giving them back costs far more than everything else that an allocation does. Kept memory never makes an
+/// allocation of this process fail.
 class WindowBacking final : public Backing {
  public:
   /// Keeps at most `keep` bytes that are not in use.

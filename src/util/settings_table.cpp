@@ -51,8 +51,8 @@ std::span<const SettingInfo> setting_table() {
                   "part of that in any case; less if ulimit -v or -f leaves less room"},
       SettingInfo{"RMA_HEAP_KEEP", &Settings::heap_keep, "256M", 0, 64 * kTebi, "bytes", kRank,
                   "The maximum freed memory of the heap that stays for the next allocations, but never more "
-                  "than an eighth of the rank's part of the memory (RMA_HEAP_SIZE). With a network, all of it "
-                  "stays"},
+                  "than an eighth of the rank's part of the memory (RMA_HEAP_SIZE). With a network, all of "
+                  "it stays"},
       SettingInfo{"RMA_PROCESS_HEAP", choice<&Settings::process_heap>(kProcessHeap), "auto", 0, 0, "", kRank,
                   "Whether the program's malloc takes blocks up to 4 MiB from memory that the other ranks of "
                   "the host map: auto does so in processes that have loaded librma, by the rule in "

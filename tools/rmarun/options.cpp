@@ -27,8 +27,8 @@ constexpr double kLongestTimeout = 3e8;
 
 constexpr const char* kNotes =
     R"(Several programs make one job: rmarun -n 1 A : -n 2 B. Options stand before the program
-that they are for; --genv, --bind, --universe, --label, --survive and --timeout are for all. Behind "--" all words
-belong to the program, a ":" too.
+that they are for; --genv, --bind, --universe, --label, --survive and --timeout are for all.
+Behind "--" all words belong to the program, a ":" too.
 
 Spellings of other launchers are known, with one dash or two: -np -c -host -hosts -H
 -hostfile -machinefile -f -ppn -npernode -N -wd -x NAME[=VALUE] -env NAME VALUE

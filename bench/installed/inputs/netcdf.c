@@ -1,4 +1,5 @@
-// Writes and reads a netCDF file from all ranks, once each by itself and once together, and checks each number.
+// Writes and reads a netCDF file from all ranks, once each by itself and once together, and checks each
+// number.
 #include <mpi.h>
 #include <netcdf.h>
 #include <netcdf_par.h>
