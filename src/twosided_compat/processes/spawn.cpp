@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstring>
 #include <numeric>
 #include <span>
 #include <string>
@@ -38,6 +40,8 @@ struct Spawned {
   int count = 0;
   int wanted = 0;  ///< the number of error codes
   std::uint32_t context = 0;
+  /// Why there are none: any member's error handler may end the job first, and its user wants to know.
+  std::array<char, 256> why = {};
 };
 
 /// A program as the launcher takes it, with the texts that it points to.
@@ -114,7 +118,10 @@ int launch(const Communicator& comm, const SpawnArguments& arguments, Spawned& s
       rma_launch(programs.data(), static_cast<int>(programs.size()), parents.data(),
                  static_cast<int>(parents.size()), spawned.context, &spawned.first, started.data());
   // Every reason is one why the processes are not there.
-  if (status != RMA_SUCCESS) return_context(spawned.context);
+  if (status != RMA_SUCCESS) {
+    return_context(spawned.context);
+    std::strncpy(spawned.why.data(), rma_last_error(), spawned.why.size() - 1);  // zeros are behind it
+  }
   if (status == RMA_ERR_UNSUPPORTED) return failure(MPI_ERR_SPAWN, rma_last_error());
   RMA_TRY(asked(status, MPI_ERR_SPAWN));
   spawned.count = std::accumulate(started.begin(), started.end(), 0);
@@ -137,7 +144,9 @@ int spawn(MPI_Comm handle, int root, const SpawnArguments& arguments, MPI_Comm* 
   RMA_TRY(transfers.broadcast(codes.data(), codes.size() * sizeof(int), root));
   if (errcodes != MPI_ERRCODES_IGNORE) std::copy(codes.begin(), codes.end(), errcodes);
   if (spawned.code != MPI_SUCCESS)
-    return is_root ? own_code : failure(spawned.code, fmt::format("the root, rank {}, cannot spawn", root));
+    return is_root ? own_code
+                   : failure(spawned.code,
+                             fmt::format("the root, rank {}, cannot spawn: {}", root, spawned.why.data()));
   std::vector<int> theirs(static_cast<std::size_t>(spawned.count));
   std::iota(theirs.begin(), theirs.end(), spawned.first);
   return make_intercommunicator(*comm, std::move(theirs), spawned.context, made);
