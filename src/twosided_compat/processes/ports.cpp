@@ -139,9 +139,10 @@ int publish_name(const char* service_name, MPI_Info info, const char* port_name)
   return asked(rma_name_publish(service_name, port_name), MPI_ERR_SERVICE);
 }
 
-int unpublish_name(const char* service_name, MPI_Info info, const char* /*port_name*/) {
+int unpublish_name(const char* service_name, MPI_Info info, const char* port_name) {
   RMA_TRY(check_hints(info));
-  if (service_name == nullptr) return failure(MPI_ERR_ARG, "service_name is null");
+  if (service_name == nullptr || port_name == nullptr)
+    return failure(MPI_ERR_ARG, "service_name or port_name is null");
   return asked(rma_name_unpublish(service_name), MPI_ERR_SERVICE);
 }
 
