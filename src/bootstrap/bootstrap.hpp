@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -60,6 +61,12 @@ class Bootstrap {
   /// Returns the same with the ranks of other worlds that may come, for tables that have room for all.
   [[nodiscard]] const std::vector<int>& local_seats() const noexcept {
     return info_.local_seats.empty() ? info_.local_ranks : info_.local_seats;
+  }
+  /// Returns how many of them have started, as far as this process knows: its own world and earlier ones.
+  [[nodiscard]] std::size_t local_started() const {
+    const std::vector<int>& seats = local_seats();
+    return static_cast<std::size_t>(
+        std::ranges::count_if(seats, [&](int rank) { return rank < world_first() + world_size(); }));
   }
   /// Returns the directory in which these processes meet by the files of sockets, because they are in several
   /// network namespaces; empty if they are in one, or the launcher does not tell.

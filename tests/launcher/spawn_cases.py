@@ -57,8 +57,15 @@ def spawned_fails_after():
     contains(err, "after it had left the job")
 
 
+def spawned_by_default():
+    """A program that calls MPI_Comm_spawn has free seats without being asked."""
+    code, out, err = run("-n", "2", SPAWNER, "speak")
+    equal((code, err), (0, ""))
+    equal(out, "a child speaks\n")
+
+
 def spawned_no_room():
-    code, _, err = run("-n", "2", SPAWNER, "speak")
+    code, _, err = run("-n", "2", "--universe", "2", SPAWNER, "speak")
     assert code != 0, code
     contains(err, "room for 0 more ranks")
     contains(err, "--universe")

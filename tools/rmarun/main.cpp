@@ -14,6 +14,7 @@
 #include "rmarun/job.hpp"
 #include "rmarun/options.hpp"
 #include "rmarun/temporary_directory.hpp"
+#include "rmarun/universe.hpp"
 
 namespace {
 
@@ -25,13 +26,14 @@ constexpr auto kPatienceWithHosts = std::chrono::seconds(12);
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--rank") return rmarun::run_keeper();
-  const auto parsed = rmarun::parse_options(argc, argv);
+  auto parsed = rmarun::parse_options(argc, argv);
   if (const auto* no_job = std::get_if<rmarun::NoJob>(&parsed)) {
     std::fputs(no_job->out.c_str(), stdout);
     std::fputs(no_job->err.c_str(), stderr);
     return no_job->exit_code;
   }
-  const auto& options = std::get<rmarun::Options>(parsed);
+  auto& options = std::get<rmarun::Options>(parsed);
+  rmarun::leave_room_for_spawning(options);
 
   // The job's process makes the directory, and both processes remove it. So it vanishes even if one is
   // killed.

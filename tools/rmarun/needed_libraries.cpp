@@ -153,6 +153,16 @@ fs::path find_in(const std::vector<std::string>& folders, const std::string& nam
 
 }  // namespace
 
+bool names_function(std::string_view program, std::string_view prefix) {
+  const librma::Descriptor file(::open(find_program(program).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.open()) return false;
+  const auto section = read_dynamic_section(file.get());
+  if (!section) return false;
+  std::string start(1, '\0');  // of a name in the table of texts
+  start += prefix;
+  return section->texts.find(start) != std::string::npos;
+}
+
 fs::path find_library(const std::string& name, const Environment& environment) {
   std::vector<std::string> folders = split(environment.get("LD_LIBRARY_PATH"), ':');
   folders.insert(folders.end(), kUsualFolders.begin(), kUsualFolders.end());

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -224,7 +225,8 @@ void add_options(CLI::App& app, Parsed& parsed, Options& options) {
       ->default_str("none");
   app.add_option("--universe", options.universe,
                  "Number of ranks that the job may have altogether, with those that its programs start by "
-                 "MPI_Comm_spawn. All are on this host")
+                 "MPI_Comm_spawn. All are on this host. Without it, 16 more than the command line starts if "
+                 "one of the programs itself calls that function, and else none more")
       ->type_name("N")
       ->check(CLI::Range(1, kMostRanks).description(""));
   app.add_flag("--label", options.label, "Starts each line of output with [rank]");
@@ -236,6 +238,11 @@ void add_options(CLI::App& app, Parsed& parsed, Options& options) {
 }
 
 }  // namespace
+
+std::string Program::path() const {
+  const std::string& name = command.front();
+  return name.find('/') == std::string::npos ? name : (std::filesystem::path(directory) / name).string();
+}
 
 int Options::ranks() const {
   return std::accumulate(programs.begin(), programs.end(), 0,

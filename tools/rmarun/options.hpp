@@ -19,6 +19,9 @@ struct Program {
   std::string directory;  ///< in which its ranks start; empty: rmarun's
   std::vector<std::pair<std::string, std::string>> environment;  ///< for each rank; later ones win
   std::vector<std::string> command;  ///< the program and its arguments, at least one
+
+  /// Returns the path of the program, as it is where rmarun runs. A name without a folder stays as it is.
+  [[nodiscard]] std::string path() const;
 };
 
 /// The job that the command line asks for.

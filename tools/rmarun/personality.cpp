@@ -20,13 +20,6 @@ bool is_openmpi(std::string_view library) {
   return library.starts_with("libmpi") && library.ends_with(".so.40");
 }
 
-/// Returns the path of a program, as it is where rmarun runs. A name without a folder stays as it is.
-std::string path_of(const Program& program) {
-  const std::string& name = program.command.front();
-  return name.find('/') == std::string::npos ? name
-                                             : (std::filesystem::path(program.directory) / name).string();
-}
-
 /// Sets the variables in which scripts and programs for Open MPI look for a rank's place.
 void describe_place(Environment& environment, const RankPlace& place) {
   environment.set("OMPI_COMM_WORLD_RANK", std::to_string(place.rank));
@@ -51,7 +44,7 @@ librma::Status provide_mpi(Environment& environment, const Program& program, con
     return {RMA_ERR_SETTING, fmt::format("RMA_MPI=openmpi needs {}, which is not there",
                                          installed_path(RMA_OPENMPI_INSTALLED).string())};
   }
-  if (!asked && !needs_library(path_of(program), environment, is_openmpi)) return {};
+  if (!asked && !needs_library(program.path(), environment, is_openmpi)) return {};
   environment.prepend("LD_LIBRARY_PATH", folder.string());
   environment.set(kMpiSetting, std::string(kOpenMpi));  // for what the program starts
   describe_place(environment, place);

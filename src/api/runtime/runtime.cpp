@@ -56,7 +56,7 @@ std::unique_ptr<RemoteAccess> open_remote_access(const Settings& settings, Job& 
 /// Returns how often the helper's thread polls: it polls only if it keeps no rank from running.
 std::uint64_t helper_spins(const Settings& settings, const Job& job) {
   const auto processors = static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN));
-  return 2 * job.local_seats().size() <= processors ? settings.helper_spins : 0;
+  return 2 * job.local_started() <= processors ? settings.helper_spins : 0;
 }
 
 /// Creates the objects that serve the requests of other ranks and send requests to them.

@@ -37,7 +37,7 @@ WaitPolicy wait_policy_for(const Settings& settings, std::size_t local_ranks) {
 
 Job::Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, std::unique_ptr<HeapMemory> memory)
     : settings_(settings),
-      wait_policy_(wait_policy_for(settings, bootstrap->local_seats().size())),
+      wait_policy_(wait_policy_for(settings, bootstrap->local_started())),
       bootstrap_(std::move(bootstrap)),
       host_(bootstrap_->rank(), bootstrap_->local_seats(), bootstrap_->meeting_directory()),
       cards_(*bootstrap_),

@@ -93,7 +93,9 @@ class Job {
   void drive_while_waiting(WaitProgress& progress) { wait_policy_.progress = &progress; }
   /// Returns the ranks of this world and host, ascending.
   [[nodiscard]] const std::vector<int>& local_ranks() const { return bootstrap_->local_ranks(); }
-  /// Returns the same with the ranks of other worlds that may come.
+  /// Returns how many ranks this host had when this world started, with those of earlier worlds.
+  [[nodiscard]] std::size_t local_started() const { return bootstrap_->local_started(); }
+  /// Returns the local ranks with those of other worlds that may come.
   [[nodiscard]] const std::vector<int>& local_seats() const { return bootstrap_->local_seats(); }
 
   /// Returns whether `rank`'s memory is mapped here.
