@@ -52,9 +52,10 @@ Outbox::Outbox(Job& job, Channel* channel, Network* network, Inbox& inbox, const
 
 std::uint64_t Outbox::sent_by_ports() {
   std::uint64_t sum = 0;
-  for (OutboxPeer& peer : peers_) {
-    const std::lock_guard guard(peer.port->lock);
-    if (peer.ring) sum += peer.ring->sent_by_cursor();
+  for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
+    // By rank, because the constructor may fail before the peers know their ports.
+    const std::lock_guard guard(ports_[rank].lock);
+    if (peers_[rank].ring) sum += peers_[rank].ring->sent_by_cursor();
   }
   return sum;
 }
