@@ -12,9 +12,9 @@ import pathlib
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 
 INPUTS = pathlib.Path(__file__).parent / "inputs"
-
 
 # One thread for each rank: libraries of linear algebra would otherwise start one for each processor. Debian's OpenFOAM
 # looks for its own files in WM_PROJECT_DIR.
@@ -47,7 +47,7 @@ class Program:
 
     name: str
     commands: list[list[str]]
-    prepare: object = nothing
+    prepare: Callable[[pathlib.Path, int], None] = nothing
     passed: str = ""
     failed: str = ""
     numbers: str = ""
@@ -66,7 +66,7 @@ def run(folder: pathlib.Path, *command: str) -> None:
         raise NotThere(f"{command[0]} failed: {done.stdout.strip().splitlines()[-1:]}")
 
 
-def given(*names: str):
+def given(*names: str) -> Callable[[pathlib.Path, int], None]:
     """Returns a preparation that copies input files of ours, with the number of ranks in place of the word RANKS."""
 
     def prepare(folder: pathlib.Path, ranks: int) -> None:
@@ -184,14 +184,15 @@ PROGRAMS = [
     Program("blacs", [[str(SCALAPACK / "xCbtest")], [str(SCALAPACK / "xFbtest")]], blacs_data,
             passed="final auxiliary test is for BLACS_ABORT", failed="[1-9][0-9]* FAILED", aborts=True, ranks=(4,)),
     Program("scalapack", testers("x[sdcz]*"), scalapack_data, passed="(?i)end of tests|PASSED",
-            numbers=r"(\d+) tests completed and (?:passed|failed)", ranks=(4,)),
+            failed="[1-9][0-9]* tests completed and failed", numbers=r"(\d+) tests completed and (?:passed|failed)",
+            ranks=(4,)),
     Program("mpi4py", [["/usr/bin/python3", "-m", "mpi4py.bench", "helloworld"]], passed="I am process"),
     Program("lammps", [["lmp", "-in", "in.melt"]], melt, passed="Total wall time",
             numbers=rf"(?m)^ +250 +{NUMBER} +{NUMBER} +{NUMBER} +{NUMBER} +{NUMBER}", digits=6,
             seconds=rf"Loop time of {NUMBER}"),
     Program("gromacs", [["gmx_mpi", "-quiet", "mdrun", "-s", "md.tpr", "-reprod", "-ntomp", "1"]], water,
             passed="Performance:", numbers=rf"Total Energy[^\n]*\n +{NUMBER} +{NUMBER}", digits=5,
-            seconds=rf"Time: +{NUMBER} +(?=\d)", results=("md.log",)),
+            seconds=rf"Time: +[\d.]+ +{NUMBER}", results=("md.log",)),
     Program("nwchem", [["nwchem.openmpi", "h2o.nw"]], given("h2o.nw"), passed="Optimization converged",
             numbers=rf"Total DFT energy = +{NUMBER}", seconds=r"Total times .*wall: +([\d.]+)s"),
     Program("quantum-espresso", [["pw.x", "-in", "silicon.in"]], silicon, passed="JOB DONE",

@@ -66,12 +66,13 @@ def run(program: Program, launcher: list[str], folder: pathlib.Path) -> Outcome:
             outcome.wrong = f"{command[0]} ended with {done.returncode}: {text.strip().splitlines()[-1:]}"
         elif program.passed and not re.search(program.passed, text, re.MULTILINE):
             outcome.wrong = f"{command[0]} did not print '{program.passed}'"
-        elif program.failed and re.search(program.failed, text):
-            outcome.wrong = f"{command[0]} printed '{re.search(program.failed, text).group()}'"
-        if outcome.wrong:
-            (folder / "output.txt").write_text(text)
-            return outcome
+        elif program.failed and (found := re.search(program.failed, text)):
+            outcome.wrong = f"{command[0]} printed '{found.group()}'"
         measured = re.search(program.seconds, text) if program.seconds else None
+        if program.seconds and not measured and not outcome.wrong:
+            outcome.wrong = f"{command[0]} did not print its time"
+        if outcome.wrong:
+            return outcome
         outcome.seconds += float(measured.group(1)) if measured else elapsed
         if program.numbers:
             for groups in re.finditer(program.numbers, text):

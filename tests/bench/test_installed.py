@@ -39,6 +39,7 @@ class Runs(unittest.TestCase):
 
     def test_the_time_that_a_program_reports_is_taken(self):
         self.assertEqual(self.outcome(shell("echo Loop time of 7.25", seconds=r"time of ([\d.]+)")).seconds, 7.25)
+        self.assertIn("did not print its time", self.outcome(shell("echo done", seconds=r"time of ([\d.]+)")).wrong)
 
 
 class Comparisons(unittest.TestCase):
