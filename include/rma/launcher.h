@@ -1,9 +1,10 @@
 /**
  * @file launcher.h
- * What a library over rma.h, such as one for MPI, asks the launcher for while the job runs: more ranks,
- * meetings of ranks that did not start together, ports, and names. Programs need none of these functions.
- * Only rmarun serves them: in a job of another launcher those that return a status return
- * RMA_ERR_UNSUPPORTED.
+ * Functions by which a library over rma.h, such as one for MPI, asks the launcher of a running job: to start
+ * more ranks, to let ranks meet that did not start together, and for ports and names. Programs need none of
+ * them. Only rmarun serves these requests: in a job of another launcher the functions that return a status
+ * return RMA_ERR_UNSUPPORTED. All return RMA_ERR_ARGUMENT for null pointers and for counts that are not
+ * positive.
  *
  * The processes that start together are a *world*. rma_size() and rma_team_world() are of the world of the
  * calling process. The ranks of the command line are the first world, and have the ranks from 0 on. Those of
@@ -35,9 +36,9 @@ int rma_parents(const int** ranks, uint32_t* number);
 const char* rma_job_name(void);
 
 /** Lets ranks of several worlds meet: afterwards each can reach all others. Each of the `count` ranks calls
- *  it, with the same ranks in any order and a number that no others use who meet meanwhile. Those that have
- *  met before do not mind. Takes messages in meanwhile.
- *  @return RMA_ERR_PEER_LOST if one of them has ended. */
+ *  it with the same ranks, in any order. `number` identifies the meeting: no meeting that takes place at the
+ *  same time has the same one. Ranks may meet again. The call receives messages while it waits.
+ *  @return RMA_ERR_PEER_LOST if one of the ranks has ended; RMA_ERR_RANK. */
 rma_status_t rma_meet_later(const int* ranks, int count, uint32_t number);
 
 /** A program of which more ranks are to start. Texts may be null, which is the same as empty. */
@@ -50,10 +51,11 @@ typedef struct rma_launch_program {
   const char* soft;           /**< how many will do: "2,4:8,10:20:5"; empty: `ranks` */
 } rma_launch_program_t;
 
-/** Starts ranks of `count` programs as a new world, whose parents are `parent_count` ranks: all or none of
- *  them. Stores the first rank, and how many ranks of each program have started. The parents and the new
- *  ranks then meet under `number`; the latter find that in rma_parents.
- *  @return RMA_ERR_ARGUMENT with rmarun's reason if none can start. */
+/** Starts the ranks of `count` programs as a new world, all or none of them. `parents` lists the
+ *  `parent_count` ranks that will meet them. Stores the first new rank, and for each program how many ranks
+ *  have started. The parents and the new ranks then call rma_meet_later with `number`, which the new ranks
+ *  get from rma_parents.
+ *  @return RMA_ERR_ARGUMENT with rmarun's reason if they cannot start; RMA_ERR_RANK. */
 rma_status_t rma_launch(const rma_launch_program_t* programs, int count, const int* parents, int parent_count,
                         uint32_t number, int* first, int* started);
 
@@ -61,8 +63,9 @@ rma_status_t rma_launch(const rma_launch_program_t* programs, int count, const i
 rma_status_t rma_port_open(uint32_t* port);
 /** Closes it. Ranks that wait there fail. @return RMA_ERR_ARGUMENT if no such port is open. */
 rma_status_t rma_port_close(uint32_t port);
-/** Waits at a port for a rank of the other kind: one that `accepts` meets one that does not. Each gives the
- *  other `bytes` bytes; `take` is called once with those of the other one. Takes messages in meanwhile.
+/** Waits at a port until a rank that accepts (`accepts` is not 0) and one that connects (0) are there. Each
+ *  of the two sends `bytes` bytes to the other, and gets the other's by one call of `take`. Receives messages
+ *  while it waits.
  *  @return RMA_ERR_ARGUMENT if no such port is open, or it is closed meanwhile. */
 rma_status_t rma_port_meet(uint32_t port, int accepts, const void* mine, size_t bytes,
                            void (*take)(void* context, const void* theirs, size_t bytes), void* context);
@@ -72,7 +75,7 @@ rma_status_t rma_name_publish(const char* name, const char* value);
 /** Finds the value of a name, with its end, in `room` bytes. @return RMA_ERR_ARGUMENT if it is not
  *  published, RMA_ERR_SIZE if there is less room. */
 rma_status_t rma_name_look_up(const char* name, char* value, size_t room);
-/** Ends that. @return RMA_ERR_ARGUMENT if it is not published. */
+/** Withdraws a published name. @return RMA_ERR_ARGUMENT if it is not published. */
 rma_status_t rma_name_unpublish(const char* name);
 
 #ifdef __cplusplus

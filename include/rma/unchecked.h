@@ -25,12 +25,13 @@ extern "C" {
  *  message is sent, and 0 if nothing was done: the caller then calls rma_send or rma_send_nb. */
 int rma_try_send(const void* src, size_t bytes, int rank, int tag, uint32_t context);
 
-/** The ways of short messages to the ranks of the job, by rank. A library that is built together with this
- *  one may send by them in its own code (src/lines/send_port.hpp). Null outside rma_init ... rma_finalize, in
+/** The sending ends of the rings of messages to all ranks, indexed by rank. A library that is built together
+ *  with this one may send short messages by them in its own code (src/rings/send_port.hpp). Null outside rma_init ... rma_finalize, in
  *  a forked child, if calls are traced, and if ranks are on several hosts. Loaded with acquire order. */
 typedef struct rma_send_port rma_send_port_t;
 extern rma_send_port_t* rma_send_ports;
-/** Wakes the threads of `rank` that sleep until a message comes. Called after such a send that finds some. */
+/** Wakes the threads of `rank` that sleep until a message comes. The caller has sent a message by a port and
+ *  was told that such a thread may exist. */
 void rma_wake_receiver(int rank);
 
 /** Receives a message if it is the next one that `source` has sent, is there already, and fits the buffer.

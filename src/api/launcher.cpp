@@ -46,6 +46,17 @@ Status check_programs(const rma_launch_program_t* programs, int count) {
   return {};
 }
 
+/// Checks a list of ranks of the job, of any worlds.
+Status check_ranks(const Job& job, const int* ranks, int count) {
+  RMA_TRY(check_not_null(ranks, "ranks"));
+  if (count <= 0) return {RMA_ERR_ARGUMENT, text("the number of ranks is {}", count)};
+  for (const int rank : std::span(ranks, static_cast<std::size_t>(count))) {
+    if (rank < 0 || rank >= job.size())
+      return {RMA_ERR_RANK, text("there is no rank {}: ranks are 0 .. {}", rank, job.size() - 1)};
+  }
+  return {};
+}
+
 std::vector<SpawnedProgram> programs_of(std::span<const rma_launch_program_t> programs) {
   std::vector<SpawnedProgram> all;
   for (const rma_launch_program_t& program : programs) {
@@ -95,11 +106,8 @@ const char* rma_job_name(void) {
 
 rma_status_t rma_meet_later(const int* ranks, int count, uint32_t number) {
   return call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    RMA_TRY(check_not_null(ranks, "ranks"));
-    const std::span<const int> all(ranks, static_cast<std::size_t>(std::max(count, 0)));
-    const int seats = runtime.job->size();
-    if (std::ranges::any_of(all, [&](int rank) { return rank < 0 || rank >= seats; }))
-      return {RMA_ERR_RANK, text("ranks that meet are 0 .. {}", seats - 1)};
+    RMA_TRY(check_ranks(*runtime.job, ranks, count));
+    const std::span<const int> all(ranks, static_cast<std::size_t>(count));
     return taking_messages_in(runtime,
                               [&] { return runtime.job->meet_later({.ranks = all, .number = number}); });
   });
@@ -109,7 +117,7 @@ rma_status_t rma_launch(const rma_launch_program_t* programs, int count, const i
                         uint32_t number, int* first, int* started) {
   return call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     RMA_TRY(check_programs(programs, count));
-    RMA_TRY(check_not_null(parents, "parents"));
+    RMA_TRY(check_ranks(*runtime.job, parents, parent_count));
     RMA_TRY(check_not_null(first, "first"));
     RMA_TRY(check_not_null(started, "started"));
     const SpawnCall asked = {.programs = programs_of({programs, static_cast<std::size_t>(count)}),
@@ -148,6 +156,7 @@ rma_status_t rma_port_meet(uint32_t port, int accepts, const void* mine, size_t 
                            void (*take)(void* context, const void* theirs, size_t bytes), void* context) {
   return call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
     RMA_TRY(check_range(mine, bytes, "mine"));
+    if (take == nullptr) return {RMA_ERR_ARGUMENT, "take is null"};
     const RankCall what = accepts != 0 ? RankCall::accept : RankCall::connect;
     RMA_TRY_ASSIGN(answer, taking_messages_in(runtime, [&] {
                      return runtime.job->bootstrap().ask(what, static_cast<std::int32_t>(port),

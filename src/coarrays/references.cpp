@@ -142,7 +142,7 @@ bool usable(const Found& found, const Outcome& outcome) {
   return false;
 }
 
-/// Gives an allocatable variable the shape of what is assigned to it, if it has another.
+/// Reallocates an allocatable variable if its shape differs from that of the section assigned to it.
 void reallocate(Descriptor& variable, const Section& shape) {
   const auto rank = static_cast<std::size_t>(variable.rank);
   bool fits = variable.data != nullptr;
@@ -173,7 +173,7 @@ void caf_get_by_ref(const Coarray* token, int image, Descriptor* dst, const Refe
   if (rank < 0) return refuse_image(outcome, image);
   const Found found = Walk(*token, rank, {.type = src_type, .kind = src_kind, .bytes = 0}).follow(references);
   if (!usable(found, outcome)) return;
-  // A scalar goes to all elements of what there is.
+  // If the coindexed object is a scalar, get() assigns it to all elements of the variable.
   if (found.side.section.dimensions() == static_cast<std::size_t>(dst->rank) && dst_reallocatable)
     reallocate(*dst, found.side.section);
   get({.section = Section(*dst), .type = type_of(*dst, dst_kind)}, found.side,

@@ -108,8 +108,8 @@ bool all_take_part(const Outcome& outcome) {
 void caf_sync_all(int* stat, char* message, std::size_t length) {
   const Outcome outcome = outcome_of_sync(stat, message, length);
   if (current.team->parent == nullptr) ++progress.rounds;
-  // Images that have stopped take part in the barrier. Without those that are lost there is none any more:
-  // then the others meet in pairs.
+  // Images that have stopped take part in the barrier. A team that has lost an image has no barrier any more,
+  // so the images that live meet in pairs.
   const rma_status_t status = rma_barrier(current.team->handle);
   if (status == RMA_ERR_PEER_LOST) {
     find_failed_images();

@@ -380,8 +380,9 @@ class Messages final : public ProgressSource, public WaitProgress {
   Arrivals arrivals_;
   bool all_by_ring_ = false;      ///< all ranks are reached by rings
   bool another_by_ring_ = false;  ///< a rank other than this one is reached by rings
-  /// The number of waits left in which no thread polls longer than usual, and of those after the last time
-  /// that this was in vain. Threads that wait at the same time may lose counts.
+  /// For poll_until(). `usual_waits_`: so many of the next waits poll no longer than usual. `lost_patience_`:
+  /// its value after the last wait that polled longer and still had to yield. Threads that wait at the same
+  /// time may overwrite each other's values, which changes only how long they poll.
   std::atomic<std::uint32_t> usual_waits_ = 0;
   std::atomic<std::uint32_t> lost_patience_ = 0;
   std::atomic<bool> any_lost_ = false;

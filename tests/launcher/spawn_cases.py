@@ -64,6 +64,13 @@ def spawned_by_default():
     equal(out, "a child speaks\n")
 
 
+def spawned_without_memory():
+    """Ranks that share no memory have no free seats by default, which would need a network."""
+    code, _, err = run("-n", "1", "--env", "RMA_SHM=off", "--env", "RMA_NETWORK=off", SPAWNER, "speak")
+    assert code != 0, code
+    contains(err, "room for 0 more ranks")
+
+
 def spawned_no_room():
     code, _, err = run("-n", "2", "--universe", "2", SPAWNER, "speak")
     assert code != 0, code

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "harness.hpp"
+#include "rma/launcher.h"
 #include "rma/messages.h"
 
 namespace multi {
@@ -314,6 +315,30 @@ TEST_F(Misuse, NothingToMoveNeedsNoPointers) {
   EXPECT_TRUE(ok(rma_put_nb(nullptr, nullptr, 0, target_, &request)));
   EXPECT_TRUE(ok(rma_wait(&request)));
   EXPECT_EQ(request, RMA_REQUEST_NULL);
+}
+
+TEST_F(Misuse, RequestsToTheLauncher) {
+  const int self = rma_rank();
+  const int nobody = rma_seats();
+  const std::array<const char*, 2> command = {"program", nullptr};
+  const rma_launch_program_t program = {1, command.data(), nullptr, nullptr, nullptr, nullptr};
+  int first = 0;
+  int started = 0;
+  const auto launch = [&](const int* parents, int parent_count) {
+    return rma_launch(&program, 1, parents, parent_count, 1, &first, &started);
+  };
+  EXPECT_TRUE(refused(launch(nullptr, 1), RMA_ERR_ARGUMENT, {"rma_launch:", "ranks"}));
+  for (const int count : {0, -1})
+    EXPECT_TRUE(refused(launch(&self, count), RMA_ERR_ARGUMENT, {"rma_launch:", std::to_string(count)}));
+  EXPECT_TRUE(refused(launch(&nobody, 1), RMA_ERR_RANK, {"rma_launch:", std::to_string(nobody)}));
+  EXPECT_TRUE(refused(rma_launch(nullptr, 1, &self, 1, 1, &first, &started), RMA_ERR_ARGUMENT,
+                      {"rma_launch:", "programs"}));
+  EXPECT_TRUE(refused(rma_meet_later(&self, -1, 1), RMA_ERR_ARGUMENT, {"rma_meet_later:", "-1"}));
+  EXPECT_TRUE(
+      refused(rma_meet_later(&nobody, 1, 1), RMA_ERR_RANK, {"rma_meet_later:", std::to_string(nobody)}));
+  EXPECT_TRUE(refused(rma_port_meet(1, 1, here(), 1, nullptr, nullptr), RMA_ERR_ARGUMENT,
+                      {"rma_port_meet:", "take"}));
+  EXPECT_TRUE(refused(rma_port_open(nullptr), RMA_ERR_ARGUMENT, {"rma_port_open:", "port"}));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <system_error>
 #include <vector>
 
+#include "rmarun/split.hpp"
 #include "util/system/descriptor.hpp"
 
 namespace rmarun {
@@ -49,17 +50,6 @@ std::optional<std::vector<T>> read_values(int file, std::uint64_t offset, std::s
   const ssize_t got = ::pread(file, values.data(), bytes, static_cast<off_t>(offset));
   if (got != static_cast<ssize_t>(bytes)) return std::nullopt;
   return values;
-}
-
-std::vector<std::string> split(std::string_view list, char separator) {
-  std::vector<std::string> parts;
-  while (!list.empty()) {
-    const auto end = list.find(separator);
-    if (end != 0) parts.emplace_back(list.substr(0, end));
-    if (end == std::string_view::npos) break;
-    list.remove_prefix(end + 1);
-  }
-  return parts;
 }
 
 std::string with_origin(std::string folder, const fs::path& file) {

@@ -53,7 +53,7 @@ void RankServer::convene(Caller& caller, const librma::RankWords& words, std::sp
   auto ranks = librma::take_ranks(body);
   if (!ranks || !std::ranges::all_of(*ranks, [&](int rank) { return is_seat(rank); }) ||
       std::ranges::count(*ranks, words.rank) != 1)
-    return deny(caller, "the ranks that are to meet are no list of this job's");
+    return deny(caller, "the list of ranks that are to meet is malformed");
   const auto number = static_cast<std::uint32_t>(words.number);
   caller.convenes = Convening{
       .rank = words.rank, .number = number, .ranks = std::move(*ranks), .card = {body.begin(), body.end()}};
@@ -131,7 +131,7 @@ void RankServer::take_name(Caller& caller, const librma::RankWords& words, std::
 void RankServer::spawn(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body) {
   auto call = librma::SpawnCall::decode(body);
   if (!call || !std::ranges::all_of(call->parents, [&](int rank) { return is_seat(rank); }))
-    return deny(caller, "the request for more ranks is none");
+    return deny(caller, "the request to start ranks is malformed");
   reports_.note_spawn({.rank = words.rank,
                        .call = *std::move(call),
                        .answer = [socket = caller.socket](const SpawnOutcome& outcome) {

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 
 #include "rmarun/hosts/host_list.hpp"
+#include "rmarun/split.hpp"
 
 namespace rmarun {
 namespace {
@@ -20,26 +20,14 @@ bool is_program(const files::path& path) {
   return files::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// Returns the parts of a text between separators.
-std::vector<std::string> parts_of(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const std::size_t end = text.find(separator);
-    if (end != 0) parts.emplace_back(text.substr(0, end));
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
-  }
-  return parts;
-}
-
 /// Returns where a program is that starts in a directory, or an empty text.
 std::string find_program(const librma::SpawnedProgram& program, const Environment& inherited) {
   const std::string& name = program.command.front();
   const files::path start = program.directory;  // an absolute path behind it takes its place
   if (name.find('/') != std::string::npos && program.path.empty())
     return is_program(start / name) ? name : std::string();
-  std::vector<std::string> folders = parts_of(program.path, ':');
-  for (std::string& folder : parts_of(inherited.get("PATH"), ':')) folders.push_back(std::move(folder));
+  std::vector<std::string> folders = split(program.path, ':');
+  for (std::string& folder : split(inherited.get("PATH"), ':')) folders.push_back(std::move(folder));
   for (const std::string& folder : folders) {
     const files::path candidate = files::path(folder) / name;
     if (is_program(start / candidate)) return candidate;
@@ -50,7 +38,7 @@ std::string find_program(const librma::SpawnedProgram& program, const Environmen
 
 /// Returns why a program cannot start here, or an empty text.
 std::string obstacle(const librma::SpawnedProgram& program) {
-  for (const std::string& host : parts_of(program.host, ',')) {
+  for (const std::string& host : split(program.host, ',')) {
     if (!names_this_host(host, own_host_name()))
       return fmt::format("the host '{}' is not this one, and ranks are spawned on rmarun's own host only",
                          host);

@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "lines/ring_line.hpp"
+#include "rings/ring_line.hpp"
 
 namespace librma {
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <span>
 
-#include "lines/ring_line.hpp"
-#include "lines/send_port.hpp"
+#include "rings/ring_line.hpp"
+#include "rings/send_port.hpp"
 #include "messages/rings/envelope.hpp"
 #include "messages/rings/piece_claims.hpp"
 #include "util/waiting/wait.hpp"

@@ -15,7 +15,7 @@
 #include "channel/channel.hpp"
 #include "core/job/job.hpp"
 #include "core/network/network.hpp"
-#include "lines/send_port.hpp"
+#include "rings/send_port.hpp"
 #include "messages/matching/contexts.hpp"
 #include "messages/matching/operations.hpp"
 #include "messages/rings/inbox.hpp"

@@ -24,7 +24,7 @@ class OfiLane {
   void push(const Completion& completion, bool solicited);
   /// Fills `completions` from the front. Returns how many it has filled.
   [[nodiscard]] std::size_t take(std::span<Completion> completions);
-  /// Readable after arm() and a push() of what arm() names.
+  /// Becomes readable when push() adds a completion of the kind that the last arm() has asked for.
   [[nodiscard]] int event_fd() const { return event_.get(); }
   /// Returns false if there are completions already.
   [[nodiscard]] bool arm(MessageEndpoint::Events events);

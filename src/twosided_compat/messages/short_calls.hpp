@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <new>
 
-#include "lines/send_port.hpp"
+#include "rings/send_port.hpp"
 #include "mpi.h"
 #include "rma/unchecked.h"
 #include "twosided_compat/communicators/communicator.hpp"
@@ -48,7 +48,7 @@ struct ShortMessage {
   }
 };
 
-/// Sends a message of a few bytes by the port of its receiver (lines/send_port.hpp). No call of librma lies
+/// Sends a message of a few bytes by the port of its receiver (rings/send_port.hpp). No call of librma lies
 /// in between, so the entry point keeps its arguments in the registers in which it got them. Calls sent() as
 /// soon as the message is on its way. Returns false if it has done nothing.
 template <class Sent>

@@ -32,7 +32,7 @@ struct SpawnCall {
   std::uint32_t number = 0;  ///< that under which they meet the new ones
 
   [[nodiscard]] std::vector<std::byte> encode() const;
-  /// Returns no value if the bytes are none: whoever sends them may be wrong.
+  /// Returns no value if the bytes are not an encoded call. Their sender may be faulty or hostile.
   [[nodiscard]] static std::optional<SpawnCall> decode(std::span<const std::byte> bytes);
 };
 

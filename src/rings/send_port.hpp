@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "lines/ring_line.hpp"
-#include "lines/short_copy.hpp"
+#include "rings/ring_line.hpp"
+#include "rings/short_copy.hpp"
 #include "util/waiting/spin_lock.hpp"
 #include "util/waiting/wait.hpp"
 
