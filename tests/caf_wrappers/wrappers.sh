@@ -7,21 +7,7 @@
 set -euo pipefail
 where=$1 build=$2 cmake=$3 fc=$4
 here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-  echo "wrappers.sh: $*" >&2
-  exit 1
-}
-
-bin=$build/bin usual=$build/caf/bin
-if [ "$where" = installed ]; then
-  "$cmake" --install "$build" --prefix "$work/pre fix" > /dev/null
-  mv "$work/pre fix" "$work/mo ved"
-  bin="$work/mo ved/bin"
-  usual=$(dirname "$(find "$work/mo ved" -name cafrun)")
-fi
+. "$here/../wrappers_under_test.sh" caf/bin cafrun
 
 # right IMAGES COMMAND...: prints "sum IMAGES*(IMAGES+1)/2 of IMAGES" and nothing else.
 right() {
@@ -57,11 +43,11 @@ for option in -show -showme:compile -showme:link -showme:version -showme:help; d
 done
 
 if [ "$where" = installed ]; then
-  export PKG_CONFIG_PATH=$(dirname "$(find "$work/mo ved" -name rma-caf.pc)")
-  libdir=$(dirname "$(find "$work/mo ved" -name libcaf_rma.so)")
+  export PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name rma-caf.pc)")
+  libdir=$(dirname "$(find "$prefix" -name libcaf_rma.so)")
   eval "flags=($(pkg-config --cflags --libs rma-caf))"
   compiled pkg_config "$fc" "$here/program.f90" "${flags[@]}" -Wl,-rpath,"$libdir"
-  { "$cmake" -S "$here/project" -B "$work" -D CMAKE_PREFIX_PATH="$work/mo ved" -D CMAKE_Fortran_COMPILER="$fc" &&
+  { "$cmake" -S "$here/project" -B "$work" -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_Fortran_COMPILER="$fc" &&
     "$cmake" --build "$work"; } > "$work/log" 2>&1 || fail "$(cat "$work/log")"
   runs shared
   runs static

@@ -7,22 +7,8 @@
 set -euo pipefail
 where=$1 build=$2 cmake=$3 cc=$4 cxx=$5 fortran=${6:-}
 here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-  echo "wrappers.sh: $*" >&2
-  exit 1
-}
-
-bin=$build/bin usual=$build/mpi/bin
-if [ "$where" = installed ]; then
-  "$cmake" --install "$build" --prefix "$work/prefix" > /dev/null
-  mv "$work/prefix" "$work/moved"
-  bin=$work/moved/bin
-  usual=$(dirname "$(find "$work/moved" -name mpicc)")
-  export PKG_CONFIG_PATH=$(dirname "$(find "$work/moved" -name rma-mpi.pc)")
-fi
+. "$here/../wrappers_under_test.sh" mpi/bin mpicc moved
+[ "$where" != installed ] || export PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name rma-mpi.pc)")
 
 # right RANKS COMMAND...: prints "sum RANKS*(RANKS+1)/2 of RANKS" once.
 right() {

@@ -7,21 +7,7 @@
 set -euo pipefail
 where=$1 build=$2 cmake=$3 cc=$4 cxx=$5
 here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-  echo "wrappers.sh: $*" >&2
-  exit 1
-}
-
-bin=$build/bin usual=$build/shmem/bin
-if [ "$where" = installed ]; then
-  "$cmake" --install "$build" --prefix "$work/pre fix" > /dev/null
-  mv "$work/pre fix" "$work/mo ved"
-  bin="$work/mo ved/bin"
-  usual=$(dirname "$(find "$work/mo ved" -name oshcc)")
-fi
+. "$here/../wrappers_under_test.sh" shmem/bin oshcc
 
 # right PES COMMAND...: prints "sum PES*(PES+1)/2 of PES" once.
 right() {
@@ -55,8 +41,8 @@ for option in -show -showme:compile -showme:link -showme:version -showme:help; d
 done
 
 if [ "$where" = installed ]; then
-  export PKG_CONFIG_PATH=$(dirname "$(find "$work/mo ved" -name rma-shmem.pc)")
-  libdir=$(dirname "$(find "$work/mo ved" -name libshmem.so)")
+  export PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name rma-shmem.pc)")
+  libdir=$(dirname "$(find "$prefix" -name libshmem.so)")
   eval "flags=($(pkg-config --cflags --libs rma-shmem))"
   compiled pc_c "$cc" "$here/program.c" "${flags[@]}" -Wl,-rpath,"$libdir"
 fi
