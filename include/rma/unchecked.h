@@ -26,8 +26,9 @@ extern "C" {
 int rma_try_send(const void* src, size_t bytes, int rank, int tag, uint32_t context);
 
 /** The sending ends of the rings of messages to all ranks, indexed by rank. A library that is built together
- *  with this one may send short messages by them in its own code (src/rings/send_port.hpp). Null outside rma_init ... rma_finalize, in
- *  a forked child, if calls are traced, and if ranks are on several hosts. Loaded with acquire order. */
+ *  with this one may send short messages by them in its own code (src/rings/send_port.hpp). Null outside
+ *  rma_init ... rma_finalize, in a forked child, if calls are traced, and if ranks are on several hosts.
+ *  Loaded with acquire order. */
 typedef struct rma_send_port rma_send_port_t;
 extern rma_send_port_t* rma_send_ports;
 /** Wakes the threads of `rank` that sleep until a message comes. The caller has sent a message by a port and

@@ -45,7 +45,8 @@ struct CallersReceive : PostedReceive {
   std::byte* address = nullptr;
   std::size_t bytes = 0;  ///< of the buffer
 
-  /// Makes the receive in the caller's memory. A null `context` marks the memory as one that holds no receive.
+  /// Makes the receive in the caller's memory. A null `context` marks the memory as one that holds no
+  /// receive.
   static CallersReceive& make(rma_posted_recv_t& posted, int source, int tag, MessageContext* context,
                               std::span<std::byte> buffer);
   /// Returns the receive that make() has made there and that has not ended.

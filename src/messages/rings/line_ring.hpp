@@ -9,10 +9,10 @@
 #include <optional>
 #include <span>
 
-#include "rings/ring_line.hpp"
-#include "rings/send_port.hpp"
 #include "messages/rings/envelope.hpp"
 #include "messages/rings/piece_claims.hpp"
+#include "rings/ring_line.hpp"
+#include "rings/send_port.hpp"
 #include "util/waiting/wait.hpp"
 
 // Messages of one process to another through memory that both have mapped.

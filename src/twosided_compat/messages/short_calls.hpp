@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <new>
 
-#include "rings/send_port.hpp"
 #include "mpi.h"
+#include "rings/send_port.hpp"
 #include "rma/unchecked.h"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
