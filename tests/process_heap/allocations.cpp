@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 #include <random>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -152,26 +153,24 @@ void check_limits() {
   std::free(page);
 }
 
-// C23's functions give a block back: it comes again.
+// C23's functions give a block back: its page comes again. jemalloc draws a cache line within the page for each
+// block that asks for no alignment, and it may use several places in turn.
 void check_sized_free() {
+  constexpr std::size_t kTurns = 100;
   constexpr std::size_t kBlock = 300'000;
-  bool again = false;
-  bool again_aligned = false;
-  const void* last = nullptr;
-  const void* last_aligned = nullptr;
-  for (int turn = 0; turn < 100; ++turn) {
+  std::set<std::uintptr_t> pages;
+  std::set<std::uintptr_t> aligned_pages;
+  for (std::size_t turn = 0; turn < kTurns; ++turn) {
     void* const block = std::malloc(kBlock);
     CHECK(in_heap(block));
-    again = again || block == last;
-    last = block;
+    pages.insert(reinterpret_cast<std::uintptr_t>(block) / 4096);
     free_sized(block, kBlock);
     void* const aligned = std::aligned_alloc(4096, 4096 * 100);
     CHECK(in_heap(aligned));
-    again_aligned = again_aligned || aligned == last_aligned;
-    last_aligned = aligned;
+    aligned_pages.insert(reinterpret_cast<std::uintptr_t>(aligned) / 4096);
     free_aligned_sized(aligned, 4096, 4096 * 100);
   }
-  CHECK(again && again_aligned);
+  CHECK(pages.size() < kTurns && aligned_pages.size() < kTurns);
 }
 
 // A large block that was freed dirty must read as zeros when calloc gives its memory out again.
