@@ -60,13 +60,14 @@ Status check_ranks(const Job& job, const int* ranks, int count) {
 std::vector<SpawnedProgram> programs_of(std::span<const rma_launch_program_t> programs) {
   std::vector<SpawnedProgram> all;
   for (const rma_launch_program_t& program : programs) {
-    SpawnedProgram& one = all.emplace_back();
-    one.ranks = program.ranks;
-    for (const char* const* word = program.command; *word != nullptr; ++word) one.command.emplace_back(*word);
-    one.directory = text_or_empty(program.directory);
-    one.path = text_or_empty(program.path);
-    one.host = text_or_empty(program.host);
-    one.soft = text_or_empty(program.soft);
+    SpawnedProgram& spawned = all.emplace_back();
+    spawned.ranks = program.ranks;
+    for (const char* const* word = program.command; *word != nullptr; ++word)
+      spawned.command.emplace_back(*word);
+    spawned.directory = text_or_empty(program.directory);
+    spawned.path = text_or_empty(program.path);
+    spawned.host = text_or_empty(program.host);
+    spawned.soft = text_or_empty(program.soft);
   }
   return all;
 }

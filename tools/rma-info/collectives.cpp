@@ -48,14 +48,14 @@ nlohmann::ordered_json collectives_json(const Settings& settings) {
   auto list = nlohmann::ordered_json::array();
   for (const Example& example : examples(settings)) {
     for (const EngineTable::Row& row : example.table.rows()) {
-      nlohmann::ordered_json one = {{"team", example.name},
-                                    {"operation", EngineTable::name(row.kind)},
-                                    {"engine", EngineTable::name(row.engine)}};
-      if (row.even) one["blocks_of_one_size"] = true;
-      if (row.commutes) one["commutes"] = true;
-      if (row.most_bytes != SIZE_MAX) one["most_bytes"] = row.most_bytes;
-      if (row.most_element != SIZE_MAX) one["most_element_bytes"] = row.most_element;
-      list.push_back(one);
+      nlohmann::ordered_json entry = {{"team", example.name},
+                                      {"operation", EngineTable::name(row.kind)},
+                                      {"engine", EngineTable::name(row.engine)}};
+      if (row.even) entry["blocks_of_one_size"] = true;
+      if (row.commutes) entry["commutes"] = true;
+      if (row.most_bytes != SIZE_MAX) entry["most_bytes"] = row.most_bytes;
+      if (row.most_element != SIZE_MAX) entry["most_element_bytes"] = row.most_element;
+      list.push_back(entry);
     }
   }
   return list;

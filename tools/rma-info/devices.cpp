@@ -109,27 +109,27 @@ nlohmann::ordered_json devices_json(const std::vector<transport::Port>& ports) {
   const auto choices = choose_rails(ports);
   for (std::size_t i = 0; i < ports.size(); ++i) {
     const transport::Port& port = ports[i];
-    nlohmann::ordered_json one = {{"device", port.device}, {"port", port.number}};
+    nlohmann::ordered_json entry = {{"device", port.device}, {"port", port.number}};
     if (choices[i].rail >= 0) {
-      one["rail"] = choices[i].rail;
+      entry["rail"] = choices[i].rail;
     } else {
-      one["why_not_used"] = choices[i].why_not;
+      entry["why_not_used"] = choices[i].why_not;
     }
     if (answered(port)) {
-      one["link_layer"] = port.ethernet ? "Ethernet" : "InfiniBand";
-      one["mtu"] = transport::mtu_bytes(port.mtu);
-      one["lid"] = port.lid;
+      entry["link_layer"] = port.ethernet ? "Ethernet" : "InfiniBand";
+      entry["mtu"] = transport::mtu_bytes(port.mtu);
+      entry["lid"] = port.lid;
       if (!port.gid_type.empty()) {
-        one["gid"] = {{"index", port.gid_index}, {"type", port.gid_type}, {"address", gid_text(port)}};
+        entry["gid"] = {{"index", port.gid_index}, {"type", port.gid_type}, {"address", gid_text(port)}};
       }
-      one["max_message"] = port.max_message;
-      one["max_pieces"] = port.attributes.max_sge;
-      one["max_queue_depth"] = port.attributes.max_qp_wr;
-      one["max_completions"] = port.attributes.max_cqe;
-      one["atomics"] = has_atomics(port);
-      one["shared_receive_queues"] = port.attributes.max_srq > 0;
+      entry["max_message"] = port.max_message;
+      entry["max_pieces"] = port.attributes.max_sge;
+      entry["max_queue_depth"] = port.attributes.max_qp_wr;
+      entry["max_completions"] = port.attributes.max_cqe;
+      entry["atomics"] = has_atomics(port);
+      entry["shared_receive_queues"] = port.attributes.max_srq > 0;
     }
-    list.push_back(std::move(one));
+    list.push_back(std::move(entry));
   }
   return list;
 }

@@ -11,11 +11,13 @@
 namespace librma::info {
 
 bool Fabrics::usable() const {
-  return std::ranges::any_of(interfaces, [](const Interface& one) { return one.unusable.empty(); });
+  return std::ranges::any_of(interfaces,
+                             [](const Interface& interface) { return interface.unusable.empty(); });
 }
 
 bool Fabrics::has(const std::string& device) const {
-  return std::ranges::any_of(interfaces, [&](const Interface& one) { return one.device == device; });
+  return std::ranges::any_of(interfaces,
+                             [&](const Interface& interface) { return interface.device == device; });
 }
 
 #ifdef RMA_HAS_OFI
@@ -26,9 +28,11 @@ Fabrics find_fabrics(const Settings& settings) {
     fabrics.error = std::string(found.status().text());
     return fabrics;
   }
-  for (const transport::FabricCandidate& one : found.value()) {
-    fabrics.interfaces.push_back(
-        {.provider = one.provider, .device = one.device, .network = one.fabric, .unusable = one.unusable});
+  for (const transport::FabricCandidate& candidate : found.value()) {
+    fabrics.interfaces.push_back({.provider = candidate.provider,
+                                  .device = candidate.device,
+                                  .network = candidate.fabric,
+                                  .unusable = candidate.unusable});
   }
   if (fabrics.interfaces.empty()) {
     fabrics.error = fmt::format("none of the providers {} has an interface", settings.fabric_providers);
@@ -65,20 +69,20 @@ std::string network_text(const Settings& settings, bool verbs, const Fabrics& fa
 std::string fabrics_text(const Fabrics& fabrics) {
   if (fabrics.interfaces.empty()) return fmt::format("{:<22}{}\n", "libfabric", fabrics.error);
   std::string text;
-  for (const Fabrics::Interface& one : fabrics.interfaces) {
-    text +=
-        fmt::format("{:<22}{} by {} ({}): {}\n", text.empty() ? "libfabric" : "", one.device, one.provider,
-                    one.network, one.unusable.empty() ? "rail of ofi" : "not used: " + one.unusable);
+  for (const Fabrics::Interface& interface : fabrics.interfaces) {
+    text += fmt::format("{:<22}{} by {} ({}): {}\n", text.empty() ? "libfabric" : "", interface.device,
+                        interface.provider, interface.network,
+                        interface.unusable.empty() ? "rail of ofi" : "not used: " + interface.unusable);
   }
   return text;
 }
 
 nlohmann::ordered_json fabrics_json(const Fabrics& fabrics) {
   auto list = nlohmann::ordered_json::array();
-  for (const Fabrics::Interface& one : fabrics.interfaces) {
+  for (const Fabrics::Interface& interface : fabrics.interfaces) {
     nlohmann::ordered_json entry = {
-        {"provider", one.provider}, {"device", one.device}, {"network", one.network}};
-    if (!one.unusable.empty()) entry["why_not_used"] = one.unusable;
+        {"provider", interface.provider}, {"device", interface.device}, {"network", interface.network}};
+    if (!interface.unusable.empty()) entry["why_not_used"] = interface.unusable;
     list.push_back(std::move(entry));
   }
   return list;

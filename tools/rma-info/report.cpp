@@ -122,7 +122,7 @@ namespace {
 std::string networks_text(const std::vector<transport::Port>& ports) {
   const Settings settings = in_force();
   const bool verbs =
-      std::ranges::any_of(choose_rails(ports), [](const RailChoice& one) { return one.rail >= 0; });
+      std::ranges::any_of(choose_rails(ports), [](const RailChoice& choice) { return choice.rail >= 0; });
   const Fabrics fabrics = find_fabrics(settings);
   return fabrics_text(fabrics) + network_text(settings, verbs, fabrics);
 }

@@ -65,10 +65,10 @@ void RankServer::convene(Caller& caller, const librma::RankWords& words, std::sp
 /// same.
 void RankServer::answer_convened(std::uint32_t number) {
   const auto has_come = [&](const Caller& each) { return each.convenes && each.convenes->number == number; };
-  const auto one = std::ranges::find_if(callers_, has_come);
-  if (one == callers_.end()) return;
+  const auto first = std::ranges::find_if(callers_, has_come);
+  if (first == callers_.end()) return;
   const auto come = static_cast<size_t>(std::ranges::count_if(callers_, has_come));
-  if (come < one->convenes->ranks.size()) return;
+  if (come < first->convenes->ranks.size()) return;
   const auto cards = std::make_shared<Cards>();
   for (Caller& each : callers_) {
     if (has_come(each)) cards->emplace(each.convenes->rank, std::move(each.convenes->card));
@@ -91,7 +91,7 @@ void RankServer::close_port(Caller& caller, std::uint32_t port) {
   const auto waiting = ports_.close(port);
   if (!waiting) return deny(caller, fmt::format("no port {} is open", port));
   for (const Caller& each : callers_) {
-    const auto at_port = [&](const PortBook::Waiting& one) { return one.socket == each.socket; };
+    const auto at_port = [&](const PortBook::Waiting& waits) { return waits.socket == each.socket; };
     if (std::ranges::any_of(*waiting, at_port)) deny(each, fmt::format("port {} was closed", port));
   }
   answer(caller, {.call = RankCall::close_port});

@@ -101,7 +101,8 @@ WaitRecords Waits::read(std::size_t rank) const {
   librma::WaitPage page{};
   const auto at = static_cast<off_t>(librma::wait_board_bytes(rank));
   if (::pread(file_.get(), &page, sizeof page, at) != static_cast<ssize_t>(sizeof page)) return records;
-  std::ranges::transform(page.slots, records.begin(), [](const librma::WaitSlot& one) { return one.read(); });
+  std::ranges::transform(page.slots, records.begin(),
+                         [](const librma::WaitSlot& slot) { return slot.read(); });
   return records;
 }
 

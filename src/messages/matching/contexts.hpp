@@ -185,12 +185,12 @@ class ContextTable {
   template <typename Use>
   void see_all(const Use& use) {
     const std::lock_guard making(making_);
-    for (const auto& one : all_) use(*one);
+    for (const auto& context : all_) use(*context);
   }
   /// Visits all contexts, while no other thread uses the table.
   template <typename Visit>
   void for_each(const Visit& visit) {
-    for (const auto& one : all_) visit(*one);
+    for (const auto& context : all_) visit(*context);
   }
   /// Returns the number of contexts that there is memory for. Tests ask.
   [[nodiscard]] std::size_t made() {

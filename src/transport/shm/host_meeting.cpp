@@ -221,11 +221,11 @@ Status HostMeeting::hear(Connection& connection) {
     connection.over = true;  // the other end has closed the connection
     return connection.partner ? lost(*connection.partner) : Status();
   }
-  for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
-    if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
-    for (std::size_t at = 0; CMSG_LEN(at + sizeof(int)) <= one->cmsg_len; at += sizeof(int)) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    for (std::size_t at = 0; CMSG_LEN(at + sizeof(int)) <= part->cmsg_len; at += sizeof(int)) {
       int file = -1;
-      std::memcpy(&file, CMSG_DATA(one) + at, sizeof file);
+      std::memcpy(&file, CMSG_DATA(part) + at, sizeof file);
       arrived.files.emplace_back(file);
     }
   }

@@ -36,11 +36,11 @@ class Portions {
     if (stopped_ || pieces_.empty()) return !stopped_;
     std::size_t wanted = 0;
     for (const FilePiece& piece : pieces_) wanted += piece.bytes;
-    const Outcome one = direction_ == FileDirection::kWrite ? mover_.write(pieces_) : mover_.read(pieces_);
+    const Outcome moved = direction_ == FileDirection::kWrite ? mover_.write(pieces_) : mover_.read(pieces_);
     pieces_.clear();
-    total_.bytes += one.bytes;
-    total_.code = one.code;
-    stopped_ = one.code != MPI_SUCCESS || one.bytes != wanted;
+    total_.bytes += moved.bytes;
+    total_.code = moved.code;
+    stopped_ = moved.code != MPI_SUCCESS || moved.bytes != wanted;
     return !stopped_;
   }
   [[nodiscard]] const Outcome& total() const { return total_; }

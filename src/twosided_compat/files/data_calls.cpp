@@ -91,7 +91,7 @@ int take_ordered_position(File& file, FileAccess& access, int failed) {
   RMA_TRY(share_extents(file, {.bytes = access.bytes(), .code = failed}));
   const auto bytes_before = [&](int rank) {
     return std::accumulate(file.extents.begin(), file.extents.begin() + rank, MPI_Count{0},
-                           [](MPI_Count sum, const AccessExtent& one) { return sum + one.bytes; });
+                           [](MPI_Count sum, const AccessExtent& extent) { return sum + extent.bytes; });
   };
   struct {
     MPI_Offset position = 0;

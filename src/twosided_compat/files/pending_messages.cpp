@@ -6,10 +6,10 @@
 namespace librma::mpi {
 
 PendingMessages::~PendingMessages() {
-  for (Receive& one : receives_) {
-    if (one.request == RMA_REQUEST_NULL) continue;
-    static_cast<void>(rma_cancel(one.request));
-    static_cast<void>(rma_wait(&one.request));
+  for (Receive& pending : receives_) {
+    if (pending.request == RMA_REQUEST_NULL) continue;
+    static_cast<void>(rma_cancel(pending.request));
+    static_cast<void>(rma_wait(&pending.request));
   }
   for (rma_request_t& request : sends_) {
     if (request != RMA_REQUEST_NULL) static_cast<void>(rma_wait(&request));
@@ -22,9 +22,9 @@ int PendingMessages::send(const void* data, std::size_t bytes, int to, int tag) 
 }
 
 int PendingMessages::receive(void* data, std::size_t bytes, int from, int tag) {
-  Receive& one = receives_.emplace_back();
-  return checked(
-      rma_recv_nb(data, bytes, comm_.world_rank(from), tag, comm_.context(), &one.info, &one.request));
+  Receive& pending = receives_.emplace_back();
+  return checked(rma_recv_nb(data, bytes, comm_.world_rank(from), tag, comm_.context(), &pending.info,
+                             &pending.request));
 }
 
 int PendingMessages::discard(int from, int tag) {
@@ -36,11 +36,11 @@ int PendingMessages::discard(int from, int tag) {
 
 int PendingMessages::wait() {
   int code = MPI_SUCCESS;
-  for (Receive& one : receives_) {
-    if (one.request == RMA_REQUEST_NULL) continue;
-    if (code != MPI_SUCCESS) static_cast<void>(rma_cancel(one.request));
-    const rma_status_t status = rma_wait(&one.request);
-    if (one.discards && status == RMA_ERR_TRUNCATED) continue;
+  for (Receive& pending : receives_) {
+    if (pending.request == RMA_REQUEST_NULL) continue;
+    if (code != MPI_SUCCESS) static_cast<void>(rma_cancel(pending.request));
+    const rma_status_t status = rma_wait(&pending.request);
+    if (pending.discards && status == RMA_ERR_TRUNCATED) continue;
     if (code == MPI_SUCCESS) code = checked(status);
   }
   for (rma_request_t& request : sends_) {

@@ -53,10 +53,10 @@ Outcome PieceMover::for_each_window(std::span<const FilePiece> pieces, const Mov
   Outcome total;
   while (!pieces.empty()) {
     const Window window = move.window(pieces);
-    const Outcome one = move.move(window);
-    total.bytes += one.bytes;
-    total.code = one.code;
-    if (one.code != MPI_SUCCESS || one.bytes != window.data_bytes) break;
+    const Outcome moved = move.move(window);
+    total.bytes += moved.bytes;
+    total.code = moved.code;
+    if (moved.code != MPI_SUCCESS || moved.bytes != window.data_bytes) break;
     pieces = pieces.subspan(window.pieces.size());
   }
   return total;

@@ -34,8 +34,8 @@ Registered& registered() {
 }
 
 const Representation* find_in(const std::list<Representation>& all, std::string_view name) {
-  for (const Representation& one : all) {
-    if (one.name() == name) return &one;
+  for (const Representation& representation : all) {
+    if (representation.name() == name) return &representation;
   }
   return nullptr;
 }

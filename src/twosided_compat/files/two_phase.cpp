@@ -41,10 +41,10 @@ AccessExtent extent_of(const File& file, const FileAccess& access) {
 bool interleave(std::span<AccessExtent> all) {
   std::ranges::sort(all, {}, &AccessExtent::begin);
   MPI_Offset end = 0;
-  for (const AccessExtent& one : all) {
-    if (one.bytes == 0) continue;
-    if (one.begin < end) return true;
-    end = one.end;
+  for (const AccessExtent& extent : all) {
+    if (extent.bytes == 0) continue;
+    if (extent.begin < end) return true;
+    end = extent.end;
   }
   return false;
 }
@@ -55,11 +55,11 @@ bool is_together(const File& file, std::span<AccessExtent> all) {
   MPI_Count bytes = 0;
   MPI_Count parts = 0;
   bool all_wish = true;
-  for (const AccessExtent& one : all) {
-    if (one.ascending == 0 || one.wish == static_cast<std::int32_t>(Switch::kDisable)) return false;
-    all_wish = all_wish && one.wish == static_cast<std::int32_t>(Switch::kEnable);
-    bytes += one.bytes;
-    parts += one.parts;
+  for (const AccessExtent& extent : all) {
+    if (extent.ascending == 0 || extent.wish == static_cast<std::int32_t>(Switch::kDisable)) return false;
+    all_wish = all_wish && extent.wish == static_cast<std::int32_t>(Switch::kEnable);
+    bytes += extent.bytes;
+    parts += extent.parts;
   }
   if (bytes == 0) return false;
   const MPI_Count large = file.is_on_one_host() ? kLargePartOnOneHost : kLargePart;
@@ -75,11 +75,11 @@ bool divide(const File& file, std::span<const AccessExtent> all, Division& divis
   MPI_Offset begin = 0;
   bool is_first = true;
   MPI_Count bytes = 0;
-  for (const AccessExtent& one : all) {
-    if (one.bytes == 0) continue;
-    begin = is_first ? one.begin : std::min(begin, one.begin);
-    division.end = std::max(division.end, one.end);
-    bytes += one.bytes;
+  for (const AccessExtent& extent : all) {
+    if (extent.bytes == 0) continue;
+    begin = is_first ? extent.begin : std::min(begin, extent.begin);
+    division.end = std::max(division.end, extent.end);
+    bytes += extent.bytes;
     is_first = false;
   }
   const auto count = static_cast<MPI_Offset>(file.aggregator_count());
@@ -111,7 +111,7 @@ int share_extents(File& file, const AccessExtent& mine) {
   std::span<AccessExtent> all = file.extents;
   RMA_TRY(allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, file.comm_handle()));
   const auto failed =
-      std::ranges::find_if(all, [](const AccessExtent& one) { return one.code != MPI_SUCCESS; });
+      std::ranges::find_if(all, [](const AccessExtent& extent) { return extent.code != MPI_SUCCESS; });
   if (failed == all.end()) return MPI_SUCCESS;
   return failure_of_rank(file.comm(), static_cast<int>(failed - all.begin()), failed->code);
 }

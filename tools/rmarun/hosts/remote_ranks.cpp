@@ -65,7 +65,7 @@ std::string ranges_of(const std::vector<std::size_t>& numbers) {
 std::string RemoteRanks::take(int rank, std::string_view words) {
   const auto index = static_cast<std::size_t>(rank);
   if (rank < 0 || index >= ranks_.size()) return "";
-  One& one = ranks_[index];
+  State& state = ranks_[index];
   std::istringstream from{std::string(words)};
   std::string kind;
   long number = 0;
@@ -75,10 +75,10 @@ std::string RemoteRanks::take(int rank, std::string_view words) {
     std::getline(from >> std::ws, text);
     return fmt::format("{}: {}", hosts_[index], without_controls(text));
   }
-  if (!(from >> number) || one.ended) return "";
+  if (!(from >> number) || state.ended) return "";
   if (kind == "start") {
-    one.started = true;
-    one.pid = number;
+    state.started = true;
+    state.pid = number;
     return "";
   }
   if (kind == "link") {
@@ -87,7 +87,7 @@ std::string RemoteRanks::take(int rank, std::string_view words) {
     if (hosts_of_ends_.size() < kMostEnds) hosts_of_ends_[end] = hosts_[index];
     return "";
   }
-  one.ended = true;
+  state.ended = true;
   if (kind == "fail") {
     std::string text;
     std::getline(from >> std::ws, text);
@@ -101,8 +101,8 @@ std::string RemoteRanks::take(int rank, std::string_view words) {
   int asked = 0;
   if (kind == "signal") from >> core;
   from >> asked;
-  one.succeeded = kind == "exit" && number == 0;
-  if (one.succeeded || asked != 0) return "";
+  state.succeeded = kind == "exit" && number == 0;
+  if (state.succeeded || asked != 0) return "";
   if (kind == "signal" && number > 0 && number < NSIG) {
     fail(index, number != SIGABRT, kExitSignal + static_cast<int>(number),
          fmt::format("was killed by {}{}", describe_signal(static_cast<int>(number)),
@@ -200,7 +200,7 @@ Verdict RemoteRanks::cause() const {
 }
 
 bool RemoteRanks::all_succeeded() const {
-  return std::ranges::all_of(ranks_, [](const One& one) { return one.succeeded; });
+  return std::ranges::all_of(ranks_, [](const State& state) { return state.succeeded; });
 }
 
 template <typename Chosen>
@@ -222,11 +222,11 @@ std::string RemoteRanks::listed(const Chosen& chosen) const {
 }
 
 std::string RemoteRanks::not_started() const {
-  return listed([](const One& one) { return !one.started && !one.ended; });
+  return listed([](const State& state) { return !state.started && !state.ended; });
 }
 
 std::string RemoteRanks::not_ended() const {
-  return listed([](const One& one) { return !one.ended; });
+  return listed([](const State& state) { return !state.ended; });
 }
 
 std::vector<std::string> RemoteRanks::last_lines() const { return lines_; }

@@ -54,7 +54,7 @@ class RemoteRanks {
   [[nodiscard]] std::vector<std::string> last_lines() const;
 
  private:
-  struct One {
+  struct State {
     long pid = 0;
     bool started = false;
     bool ended = false;
@@ -72,7 +72,7 @@ class RemoteRanks {
   [[nodiscard]] std::string listed(const Chosen& chosen) const;
 
   std::vector<std::string> hosts_;
-  std::vector<One> ranks_;
+  std::vector<State> ranks_;
   std::optional<Failure> failure_;
   std::vector<std::string> lost_hosts_;
   std::map<std::string, std::string> hosts_of_ends_;  ///< by the end of a connection there: the host
