@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,17 +16,13 @@
 #include "rmarun/environment.hpp"
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/forwarder.hpp"
-#include "rmarun/other_mpi.hpp"
 #include "rmarun/passing.hpp"
-#include "rmarun/personality.hpp"
 #include "rmarun/pmix_server.hpp"
 #include "rmarun/preparation.hpp"
-#include "rmarun/process_heap.hpp"
 #include "rmarun/processes.hpp"
 #include "rmarun/rank_server.hpp"
+#include "rmarun/rank_starter.hpp"
 #include "rmarun/signals.hpp"
-#include "rmarun/spawn.hpp"
-#include "rmarun/spawn_plan.hpp"
 #include "rmarun/verdict.hpp"
 #include "rmarun/waits.hpp"
 
@@ -46,12 +41,11 @@ class Job {
   Job(const Options& options, Environment inherited, const rlimit& descriptors, std::string directory,
       Preparation preparation, Descriptor signals)
       : options_(options),
-        inherited_(std::move(inherited)),
-        descriptors_(descriptors),
         directory_(std::move(directory)),
         preparation_(std::move(preparation)),
         signals_(std::move(signals)),
-        forwarder_(options.seats(), options.label) {
+        forwarder_(options.seats(), options.label),
+        starter_(options, std::move(inherited), descriptors, ranks_, forwarder_) {
     if (options.survive) failures_.survive();
   }
 
@@ -81,7 +75,7 @@ class Job {
     for (int rank = 0; rank < options_.ranks(); ++rank) {
       if (server_->reports().stage(rank) != Stage::kNone) return;
     }
-    if (const std::string path = other_mpi_.opened(); !path.empty()) {
+    if (const std::string path = starter_.other_mpi().opened(); !path.empty()) {
       forwarder_.say(
           fmt::format("the program has loaded {}, and no rank has joined the job; with --mpi openmpi it gets "
                       "librma's libmpi.so.40",
@@ -94,103 +88,16 @@ class Job {
     if (!prepared.ok()) return fail(kExitFailure, prepared.status().text());
     server_ = prepared.value().server;
     rank_server_ = prepared.value().ranks;
-    cores_ = std::move(prepared.value().cores);
-    environments_ = std::move(prepared.value().environments);
-    const std::vector<int> programs = options_.programs_of_ranks();
-    waits_.make(directory_, static_cast<size_t>(options_.seats()),
-                value_in(environments_.front(), "PMIX_NAMESPACE"));
-    ranks_.reserve(static_cast<size_t>(options_.seats()));
-    for (size_t at = 0; at < programs.size(); ++at) {
-      const Program& program = options_.programs[static_cast<size_t>(programs[at])];
-      const auto rank = static_cast<int>(at);
-      if (const auto why = start_rank(rank, program, {rank, options_.ranks(), rank, options_.ranks()}))
-        return fail(why->exit_code, why->why);
-    }
-  }
-
-  /// Starts a rank, the next one of `ranks_`. Returns why it has not started.
-  std::optional<Verdict> start_rank(int rank, const Program& program, const RankPlace& place) {
-    Environment environment = inherited_;
-    const auto at = static_cast<size_t>(rank);
-    for (const std::string& assignment : environments_[std::min(at, environments_.size() - 1)])
-      environment.set(assignment);
-    environment.set("PMIX_RANK", std::to_string(rank));
-    if (const std::string waits = waits_.assignment(); !waits.empty()) environment.set(waits);
-    for (const auto& [name, value] : program.environment) environment.set(name, value);
-    if (const librma::Status status = provide_mpi(environment, program, place); !status.ok())
-      return Verdict{kExitFailure, std::string(status.text())};
-    if (looks_by_itself(environment)) other_mpi_.watch(environment);
-    if (const librma::Status status = preload_process_heap(environment); !status.ok())
-      return Verdict{kExitFailure, std::string(status.text())};
-    const cpu_set_t* const core = cores_.empty() ? nullptr : &cores_[at % cores_.size()];
-    return run_program(rank, program, environment, core);
-  }
-
-  std::optional<Verdict> run_program(int rank, const Program& program, const Environment& environment,
-                                     const cpu_set_t* core) {
-    Spawned spawned = spawn({.command = program.command,
-                             .environment = environment.entries(),
-                             .directory = program.directory.empty() ? nullptr : program.directory.c_str(),
-                             .takes_stdin = rank == 0,
-                             .cores = core,
-                             .descriptors = descriptors_});
-    if (spawned.pid < 0) {
-      const char* const why = std::strerror(spawned.error);
-      if (spawned.at_directory)
-        return Verdict{kExitFailure,
-                       fmt::format("cannot start in the directory '{}': {}", program.directory, why)};
-      if (!spawned.at_exec)
-        return Verdict{kExitFailure, fmt::format("cannot start rank {} of {}: {}", rank, options_.ranks(),
-                                                 describe_refusal(spawned.error))};
-      const bool missing = spawned.error == ENOENT || spawned.error == ENOTDIR;
-      return Verdict{missing ? kExitNotFound : kExitNotExecutable,
-                     fmt::format("cannot run '{}': {}", program.command.front(), why)};
-    }
-    ranks_.push_back({.pid = spawned.pid, .running = true});
-    forwarder_.add_rank(rank, std::move(spawned.out), std::move(spawned.err));
-    return std::nullopt;
+    if (const auto why = starter_.start_job(std::move(prepared).value(), directory_))
+      fail(why->exit_code, why->why);
   }
 
   /// Starts the ranks that others have asked for.
   void spawn_ranks() {
     for (const SpawnAsked& asked : server_->reports().take_spawns()) {
-      const auto room = static_cast<int>(static_cast<size_t>(options_.seats()) - ranks_.size());
-      const int asker = std::min(asked.rank, options_.ranks() - 1);
-      const int number = options_.programs_of_ranks()[static_cast<size_t>(asker)];
-      SpawnPlan plan = plan_spawn(asked.call, options_.programs[static_cast<size_t>(number)].environment,
-                                  room, inherited_);
-      if (exit_code_) plan.why_none = "the job is ending";
-      asked.answer(plan.why_none.empty() ? start_world(asked.call, plan)
-                                         : SpawnOutcome{.started = {}, .why_none = plan.why_none});
+      asked.answer(exit_code_ ? SpawnOutcome{.started = {}, .why_none = "the job is ending"}
+                              : starter_.start_asked(asked));
     }
-  }
-
-  /// Starts all ranks of a plan, or none.
-  SpawnOutcome start_world(const librma::SpawnCall& call, const SpawnPlan& plan) {
-    RankServer::World world = {.first = static_cast<int>(ranks_.size()),
-                               .number = call.number,
-                               .parents = call.parents,
-                               .programs = {}};
-    SpawnOutcome outcome = {.first = world.first, .started = {}, .why_none = {}};
-    for (const Program& program : plan.programs) {
-      world.programs.insert(world.programs.end(), static_cast<size_t>(program.ranks),
-                            static_cast<int>(outcome.started.size()));
-      outcome.started.push_back(program.ranks);
-    }
-    world.count = static_cast<int>(world.programs.size());
-    rank_server_->add_world(world);
-    for (int at = 0; at < world.count; ++at) {
-      const Program& program = plan.programs[static_cast<size_t>(world.programs[static_cast<size_t>(at)])];
-      const auto why = start_rank(world.first + at, program, {at, world.count, at, world.count});
-      if (!why) continue;
-      outcome.why_none = why->why;
-      for (size_t rank = static_cast<size_t>(world.first); rank < ranks_.size(); ++rank) {
-        ranks_[rank].unwanted = true;
-        ::kill(ranks_[rank].pid, SIGKILL);
-      }
-      break;
-    }
-    return outcome;
   }
 
   [[nodiscard]] bool case_open() const {
@@ -288,10 +195,10 @@ class Job {
 
   void explain_waits() {
     if (ranks_.empty()) return forwarder_.say("no rank has started");
-    if (waits_.assignment().empty())
+    if (starter_.waits().assignment().empty())
       return forwarder_.say("no room for a file about the ranks' waits in TMPDIR");
     forwarder_.say("what the ranks wait for:");
-    for (const std::string& line : explain_hang(waits_.look(ranks_))) forwarder_.say("  " + line);
+    for (const std::string& line : explain_hang(starter_.waits().look(ranks_))) forwarder_.say("  " + line);
   }
 
   [[nodiscard]] std::string_view consequence() const {
@@ -338,8 +245,6 @@ class Job {
   }
 
   const Options& options_;
-  const Environment inherited_;
-  const rlimit descriptors_;
   const std::string directory_;
   Preparation preparation_;
   PmixServer* server_ = nullptr;       ///< null until the ranks start
@@ -347,12 +252,9 @@ class Job {
   Descriptor signals_;
   Forwarder forwarder_;
   SignalPasser passer_{::getppid()};
-  std::vector<std::vector<std::string>> environments_;  ///< of the ranks of the command line
-  std::vector<cpu_set_t> cores_;                        ///< empty if ranks are not bound
   std::vector<Rank> ranks_;
   FailureFinder failures_{ranks_};
-  Waits waits_;
-  OtherMpi other_mpi_;
+  RankStarter starter_;
   std::optional<int> exit_code_;  ///< set by the first failure
   Ending ending_;
   Deadline timeout_;     ///< when --timeout ends the job
