@@ -1,6 +1,6 @@
-/**
- * @file rma.h
- * The C interface of librma: one-sided communication in a partitioned global address space.
+/** @file rma.h
+ * The C interface of librma: one-sided communication in a partitioned global address space. Functions that
+ * other ranks call are in active_messages.h.
  *
  * Each process of a job owns memory that the other processes can access. Remote memory is memory of the
  * target's heap (rma_malloc, rma_malloc_local) or memory that the target registered (rma_register). Local

@@ -65,6 +65,9 @@ class RpcClient {
   /// request was not sent and will not be answered, and its buffer is given back. RMA_ERR_PEER_LOST,
   /// RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH. Throws std::bad_alloc, which means the same.
   [[nodiscard]] Status ask(RpcRequest request);
+  /// Connects, waits for the data that was put to `rank`, and stores the rail for messages into `*rail`. The
+  /// errors of ask().
+  [[nodiscard]] Status reach(int rank, std::size_t* rail);
 
  private:
   // Handlers of the channel.
@@ -80,8 +83,6 @@ class RpcClient {
     const std::uint64_t name;  ///< the token
     RpcRequest request;
   };
-  /// Connects, waits for the data that was put to `rank`, and stores the rail for messages into `*rail`.
-  [[nodiscard]] Status reach(int rank, std::size_t* rail);
   [[nodiscard]] Status unsent(rma_status_t status, int rank) const;
   /// Opens a request and stores its token. Returns false and leaves the request untouched if
   /// kMostOpenRequests are open.

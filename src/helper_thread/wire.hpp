@@ -13,6 +13,8 @@ inline constexpr std::uint16_t kRequestMessage = 1;
 inline constexpr std::uint16_t kReplyMessage = 2;
 /// Tokens (8 bytes each) of unacknowledged requests that have been served.
 inline constexpr std::uint16_t kDoneMessage = 3;
+/// An active message of the program (rma/active_messages.h).
+inline constexpr std::uint16_t kActiveMessage = 4;
 
 /// The most requests of one rank to another that may be open at the same time. A thread that sends more
 /// waits. This bounds the answers and requests that a rank keeps for another.
@@ -57,5 +59,34 @@ struct ReplyHeader {
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(ReplyHeader) == 24);
+
+/// The forms of an active message. Behind the header come its words (8 bytes each); a long one and `data`
+/// then have an ActivePlace; then comes the payload, if the message carries it.
+enum class ActiveForm : std::uint8_t {
+  words,         ///< a short message
+  medium,        ///< with a payload
+  long_carried,  ///< a long message with its payload
+  long_put,      ///< a long message whose payload is in place already
+  data,          ///< a part of the payload of a long reply that follows
+  done,          ///< only says how many requests are done
+  count_
+};
+
+/// The header of an active message.
+struct ActiveHeader {
+  std::uint8_t handler = 0;
+  ActiveForm form = ActiveForm::words;
+  std::uint8_t words = 0;
+  std::uint8_t reply = 0;  ///< 1: answers one request of the receiver
+  std::uint16_t done = 0;  ///< so many other requests of the receiver have been handled, and get no reply
+  std::uint16_t reserved = 0;
+};
+static_assert(sizeof(ActiveHeader) == 8);
+
+/// Where the payload of a long message belongs in the receiver's memory.
+struct ActivePlace {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+};
 
 }  // namespace librma

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "forked_job.hpp"
+#include "rma/active_messages.h"
 #include "rma/rma.h"
 #include "rma/unchecked.h"
 
@@ -158,6 +160,33 @@ TEST_P(Lost, TheShortWaysLeaveTheAnswerToTheGeneralOne) {
       EXPECT_EQ(rma_try_barrier(meeting), 0);
       EXPECT_EQ(rma_try_allreduce(meeting, &sum, &sum, 1, &reducer), 0);
     }
+    EXPECT_LOST(rma_barrier(rma_team_world()));
+  });
+}
+
+TEST_P(Lost, ActiveMessagesToItFailAndOthersAreHandled) {
+  run([this](int rank, const auto& meet) {
+    static std::atomic<std::uint64_t> answers = 0;
+    static int ask = -1;
+    static int answer = -1;
+    const auto reply = [](void*, rma_am_token_t* token, const rma_am_message_t*) {
+      EXPECT_GOOD(rma_am_reply(token, answer, nullptr, 0));
+    };
+    const auto take = [](void*, rma_am_token_t*, const rma_am_message_t*) { ++answers; };
+    EXPECT_GOOD(rma_am_register(take, nullptr, &answer));
+    EXPECT_GOOD(rma_am_register(reply, nullptr, &ask));
+    const auto ask_all = [](const std::vector<int>& ranks) {
+      static std::uint64_t wanted = 0;
+      wanted = answers + ranks.size();
+      for (const int each : ranks) EXPECT_GOOD(rma_am_request(each, ask, nullptr, 0));
+      EXPECT_GOOD(rma_am_wait([](void*) { return answers >= wanted ? 1 : 0; }, nullptr, -1));
+    };
+    ask_all(all());
+    meet();
+    if (rank == victim_) end();
+    EXPECT_LOST(rma_am_wait([](void*) { return 0; }, nullptr, victim_));
+    EXPECT_LOST(rma_am_request(victim_, ask, nullptr, 0));
+    ask_all(survivors());
     EXPECT_LOST(rma_barrier(rma_team_world()));
   });
 }

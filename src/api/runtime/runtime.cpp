@@ -15,7 +15,9 @@
 #include "collectives/schedules/schedules.hpp"
 #include "collectives/team/team.hpp"
 #include "core/network/transfers.hpp"
+#include "core/one_sided/operation.hpp"
 #include "core/one_sided/remote_access.hpp"
+#include "helper_thread/active_messages.hpp"
 #include "helper_thread/helper_thread.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
@@ -85,6 +87,32 @@ void open_requests(Runtime& runtime) {
   runtime.noncontiguous = std::make_unique<Noncontiguous>(job, pending, *network, channel, client);
 }
 
+/// Opens active messages, over the channel if there is one.
+void open_active_messages(Runtime& runtime) {
+  Job& job = *runtime.job;
+  RemoteAccess& access = *runtime.remote_access;
+  Channel* const channel = runtime.channel.get();
+  ActiveMessages::Memory memory;
+  memory.mapped = [&job](const void* address, std::size_t bytes, int rank) {
+    return job.direct(address, bytes, rank);
+  };
+  memory.in_reach = [&job, channel](std::uintptr_t address, std::size_t bytes, int peer) {
+    // A rank of this host has mapped the heap.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): of this process
+    const auto* const there = reinterpret_cast<const void*>(address);
+    return (channel->local(peer) && job.direct(there, bytes, job.rank()) != nullptr) ||
+           job.memory().given_out(address, bytes);
+  };
+  memory.put = [&job, &access](void* dst, std::span<const std::byte> data, int rank) -> Status {
+    Operation operation(job, access, rank);
+    RMA_TRY(operation.put(dst, data.data(), data.size()));
+    RMA_TRY(operation.end({}));
+    return access.pending().fence(rank);
+  };
+  runtime.active_messages = std::make_unique<ActiveMessages>(
+      job.rank(), job.size(), access.pending(), channel, runtime.rpc_client.get(), std::move(memory));
+}
+
 /// Opens two-sided messages, over the channel if there is one.
 Status open_messages(Runtime& runtime) {
   RMA_TRY_ASSIGN(messages, Messages::create(*runtime.job, *runtime.remote_access, runtime.channel.get(),
@@ -102,7 +130,10 @@ Status open_messages(Runtime& runtime) {
 Status start_helper(Runtime& runtime) {
   Job& job = *runtime.job;
   Rails& rails = job.rails();
-  if (rails.count() == 0 && !rails.has_local()) return open_messages(runtime);
+  if (rails.count() == 0 && !rails.has_local()) {
+    open_active_messages(runtime);
+    return open_messages(runtime);
+  }
   const std::uint64_t spins = helper_spins(runtime.settings, job);
   Channel::Options options = Channel::Options::from(runtime.settings, job.size(), spins != 0);
   options.locals = job.local_seats();
@@ -112,11 +143,13 @@ Status start_helper(Runtime& runtime) {
     log(LogLevel::warn, fmt::format("messages, teams between hosts and operations that need another rank's "
                                     "helper will be refused: {}",
                                     opened.status().text()));
+    open_active_messages(runtime);
     RMA_TRY(open_messages(runtime));
     return rails.service()->start();
   }
   runtime.channel = std::move(opened).value();
   open_requests(runtime);
+  open_active_messages(runtime);
   RMA_TRY(open_messages(runtime));
   runtime.helper = std::make_unique<HelperThread>(*runtime.channel, runtime.remote_access->pending(),
                                                   rails.service(), spins);

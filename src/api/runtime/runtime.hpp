@@ -23,6 +23,7 @@ namespace transport {
 class CmaTransport;
 }
 class Accumulator;
+class ActiveMessages;
 class Channel;
 class HelperThread;
 class Messages;
@@ -49,6 +50,7 @@ struct Runtime {
   std::unique_ptr<Channel> channel;             ///< null in a job of one rank, or without memory for messages
   std::unique_ptr<RpcClient> rpc_client;        ///< this and the next are null without a channel
   std::unique_ptr<RpcServer> rpc_server;
+  std::unique_ptr<ActiveMessages> active_messages;
   std::unique_ptr<HelperThread> helper;  ///< null without a channel
   std::unique_ptr<Accumulator> accumulator;
   std::unique_ptr<RemoteCopy> remote_copy;  ///< this and the next are null without a channel
