@@ -4,22 +4,14 @@
 #include <cstring>
 
 #include "atomics/types.hpp"
+#include "kernels/unaligned.hpp"
 
 namespace librma {
 namespace {
 
-/// Loads and stores elements of the user, of any declared type and alignment. They compile to plain
-/// loads and stores.
-template <typename T>
-T load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-template <typename T>
-void store(std::byte* at, T value) {
-  std::memcpy(at, &value, sizeof value);
-}
+// Elements of the user have any declared type and alignment.
+using kernels::load_as;
+using kernels::store_as;
 
 // The loops below have no branches and no calls, so that the compiler turns them into vector code. Only
 // accumulates scale, so these loops stand here and not in kernels/operators.cpp.
@@ -29,13 +21,13 @@ template <typename T>
   const auto* const src = static_cast<const std::byte*>(from);
   auto* const dst = static_cast<std::byte*>(to);
   for (std::size_t i = 0; i < count * sizeof(T); i += sizeof(T)) {
-    store(dst + i, static_cast<T>(load<T>(dst + i) + factor * load<T>(src + i)));
+    store_as(dst + i, static_cast<T>(load_as<T>(dst + i) + factor * load_as<T>(src + i)));
   }
 }
 
 template <typename T>
 void add_scaled(const void* src, void* dst, std::size_t count, void* scale) {
-  add_scaled_loop<T>(src, dst, count, load<T>(static_cast<const std::byte*>(scale)));
+  add_scaled_loop<T>(src, dst, count, load_as<T>(static_cast<const std::byte*>(scale)));
 }
 
 #if defined(__x86_64__)
@@ -43,7 +35,7 @@ void add_scaled(const void* src, void* dst, std::size_t count, void* scale) {
 // results do not depend on the processor.
 template <typename T>
 [[gnu::target("avx2")]] void add_scaled_avx2(const void* src, void* dst, std::size_t count, void* scale) {
-  add_scaled_loop<T>(src, dst, count, load<T>(static_cast<const std::byte*>(scale)));
+  add_scaled_loop<T>(src, dst, count, load_as<T>(static_cast<const std::byte*>(scale)));
 }
 
 template <typename T>
@@ -61,20 +53,20 @@ template <typename T>
 void add_scaled_complex(const void* from, void* to, std::size_t count, void* scale) {
   const auto* const src = static_cast<const std::byte*>(from);
   auto* const dst = static_cast<std::byte*>(to);
-  const T factor_re = load<T>(static_cast<const std::byte*>(scale));
-  const T factor_im = load<T>(static_cast<const std::byte*>(scale) + sizeof(T));
+  const T factor_re = load_as<T>(static_cast<const std::byte*>(scale));
+  const T factor_im = load_as<T>(static_cast<const std::byte*>(scale) + sizeof(T));
   for (std::size_t i = 0; i < count * 2 * sizeof(T); i += 2 * sizeof(T)) {
-    const T re = load<T>(src + i);
-    const T im = load<T>(src + i + sizeof(T));
-    store(dst + i, load<T>(dst + i) + (factor_re * re - factor_im * im));
-    store(dst + i + sizeof(T), load<T>(dst + i + sizeof(T)) + (factor_re * im + factor_im * re));
+    const T re = load_as<T>(src + i);
+    const T im = load_as<T>(src + i + sizeof(T));
+    store_as(dst + i, load_as<T>(dst + i) + (factor_re * re - factor_im * im));
+    store_as(dst + i + sizeof(T), load_as<T>(dst + i + sizeof(T)) + (factor_re * im + factor_im * re));
   }
 }
 
 /// Returns whether `scale` points to the number 1, of type T or of a complex type with parts of type T.
 template <typename T>
 bool is_one(const std::byte* scale, bool complex) {
-  return load<T>(scale) == T{1} && (!complex || load<T>(scale + sizeof(T)) == T{0});
+  return load_as<T>(scale) == T{1} && (!complex || load_as<T>(scale + sizeof(T)) == T{0});
 }
 
 }  // namespace
@@ -119,11 +111,11 @@ Kernel::Kernel(rma_type_t type, const void* scale)
 void Kernel::product(std::byte* dst, const std::byte* src) const {
   // Adding a number to -0 gives the number itself, also if it is 0 of either sign.
   if (part_bytes_ == sizeof(float)) {
-    store(dst, -0.0F);
-    store(dst + sizeof(float), -0.0F);
+    store_as(dst, -0.0F);
+    store_as(dst + sizeof(float), -0.0F);
   } else {
-    store(dst, -0.0);
-    store(dst + sizeof(double), -0.0);
+    store_as(dst, -0.0);
+    store_as(dst + sizeof(double), -0.0);
   }
   function_(src, dst, 1, scale());
 }

@@ -10,20 +10,13 @@
 #include "coarrays/abi.hpp"
 #include "coarrays/outcome.hpp"
 #include "coarrays/wide.hpp"
+#include "kernels/unaligned.hpp"
 
 namespace librma::coarrays {
 namespace {
 
-template <typename T>
-T load_as(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-template <typename T>
-void store_as(std::byte* to, T value) {
-  std::memcpy(to, &value, sizeof value);
-}
+using kernels::load_as;
+using kernels::store_as;
 
 /// A number of any kind.
 struct Number {
