@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "transport/attendants.hpp"
 #include "util/status.hpp"
 
 // The contract between the runtime and the devices that carry its bytes. It follows verbs: a process posts
@@ -166,6 +167,11 @@ class Transport {
   /// Makes the transport call `written` after peers may have written to this process's memory, if it takes
   /// part in that; a device writes without a word. Called once. The service thread calls `written`.
   virtual void watch_writes(const std::function<void()>& /*written*/) {}
+
+  /// Says which threads of the program wait, to a transport that needs them to drive it: while some do, its
+  /// service thread has nothing to do. Called once, before the first wait; `attendants` outlives the
+  /// transport.
+  virtual void follow(Attendants& /*attendants*/) {}
 
   /// event_fd() and arm() let a thread sleep. After arm(), event_fd() becomes readable at the next
   /// completion. If arm() returns false, there is a completion already. A completion from before arm() may

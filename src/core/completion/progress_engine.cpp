@@ -22,6 +22,7 @@ ProgressEngine::~ProgressEngine() {
 
 void ProgressEngine::add(ProgressSource& source) {
   sources_.push_back(&source);
+  source.follow(attendants_);
   if (events_.empty() && !source.event_fds().empty()) {
     // If no descriptor is left, this is -1, which poll() ignores. Nobody can wake the sleeper then; its nap
     // ends it.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/completion/progress_thread.hpp"
+#include "transport/attendants.hpp"
 #include "util/status.hpp"
 #include "util/waiting/wait.hpp"
 
@@ -43,6 +44,8 @@ class ProgressSource {
   /// Says that the thread that called arm() does not sleep any more.
   virtual void disarm() {}
   [[nodiscard]] virtual std::span<const int> event_fds() const = 0;
+  /// Says which threads wait: see Transport::follow(). `attendants` outlives this.
+  virtual void follow(transport::Attendants& /*attendants*/) {}
   /// Returns a text for users about an operation to `rank` that ended with `code`.
   [[nodiscard]] virtual std::string explain(rma_status_t code, int rank) const = 0;
 };
@@ -98,18 +101,22 @@ class ProgressEngine {
   /// A thread of the program is in a call that waits, if `waits`.
   class Attendance {
    public:
-    explicit Attendance(const ProgressEngine& engine, bool waits = true)
-        : thread_(waits ? engine.progress_thread_ : nullptr) {
+    explicit Attendance(ProgressEngine& engine, bool waits = true)
+        : thread_(waits ? engine.progress_thread_ : nullptr),
+          attendants_(waits && engine.attendants_.followed() ? &engine.attendants_ : nullptr) {
       if (thread_ != nullptr) thread_->enter();
+      if (attendants_ != nullptr) attendants_->enter();
     }
     ~Attendance() {
       if (thread_ != nullptr) thread_->leave();
+      if (attendants_ != nullptr) attendants_->leave();
     }
     Attendance(const Attendance&) = delete;
     Attendance& operator=(const Attendance&) = delete;
 
    private:
     ProgressThread* const thread_;
+    transport::Attendants* const attendants_;
   };
 
   /// The rank of an operation that no silence of a rank ends, such as a receive: its source may compute for
@@ -193,6 +200,7 @@ class ProgressEngine {
   const SignsOfLife signs_;
   Doorbell* doorbell_ = nullptr;               ///< see sleep_at()
   ProgressThread* progress_thread_ = nullptr;  ///< see stand_in()
+  transport::Attendants attendants_;
   std::vector<ProgressSource*> sources_;
   FollowUpWork* follow_up_ = nullptr;  ///< see follow_with()
   std::vector<pollfd> events_;  ///< empty if no progress source has any; the first is for wake_sleeper()

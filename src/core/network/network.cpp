@@ -119,6 +119,11 @@ void Network::arm() {
 
 std::span<const int> Network::event_fds() const { return components_->event_fds; }
 
+void Network::follow(transport::Attendants& attendants) {
+  Rails& rails = components_->rails;
+  for (std::size_t rail = 0; rail < rails.count(); ++rail) rails[rail].follow(attendants);
+}
+
 std::string Network::explain(rma_status_t code, int rank) const {
   return components_->connections.explain(code, rank);
 }

@@ -70,6 +70,7 @@ class Network final : public ProgressSource {
   void give_up(int rank) override;
   void arm() override;
   [[nodiscard]] std::span<const int> event_fds() const override;
+  void follow(transport::Attendants& attendants) override;
   [[nodiscard]] std::string explain(rma_status_t code, int rank) const override;
 
  private:

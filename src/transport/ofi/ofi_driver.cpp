@@ -19,49 +19,19 @@ Status OfiDriver::open(const Objects& objects, HandshakeEnded handshake_ended) {
   return call_.open() ? Status() : system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
 }
 
-void OfiDriver::watch(ServiceThread& service, std::function<bool()> serve) {
-  serve_ = std::move(serve);
-  service.watch(call_.get(), [this] {
-    std::uint64_t calls = 0;
-    [[maybe_unused]] const ssize_t taken = read(call_.get(), &calls, sizeof calls);
-    polls_seen_ = polls_.load(std::memory_order_relaxed);
-    drive();
-    soon_ = serve_();
-  });
-  service.watch(
-      objects_.fd, [this] { return prepare(); },
-      [this] {
-        // A thread that polls is driving. This one would only be in its way, above all if it lost its
-        // processor meanwhile.
-        if (polls_.load(std::memory_order_relaxed) == polls_seen_) drive();
-        confirm_waiting();
-        if (watched_.load(std::memory_order_acquire)) written_();
-        soon_ = serve_();
-      });
-}
-
-ServiceThread::Sleep OfiDriver::prepare() {
-  using std::chrono_literals::operator""us;
-  const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
-  const bool polled = std::exchange(polls_seen_, polls) != polls;
-  const bool by_clock = polled || objects_.fd < 0;
-  const Quiet quiet = by_clock ? Quiet::another_drives : may_sleep();
-  if (quiet == Quiet::another_drives) {
-    nap_ = polled ? std::min(2 * nap_, kLongestNap) : kShortestNap;
-    napping_.store(true, std::memory_order_seq_cst);  // pairs with the load in rouse()
-    return {.until_readable = false, .at_most = nap_};
+void OfiDriver::poll() {
+  const Sleeper sleeper = sleeper_.load(std::memory_order_relaxed);
+  if (sleeper == Sleeper::none) {
+    polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  } else {
+    sleeper_.store(sleeper == Sleeper::about ? Sleeper::asleep : Sleeper::none, std::memory_order_seq_cst);
   }
-  nap_ = kShortestNap;
-  napping_.store(false, std::memory_order_seq_cst);
-  if (quiet == Quiet::no) return {.until_readable = false, .at_most = 0us};
-  // Pairs with the load in add_unconfirmed(): one of the two threads sees the other's store.
-  const bool soon = soon_ || any_to_confirm_.load(std::memory_order_seq_cst);
-  return {.until_readable = true, .at_most = soon ? std::optional(kSoon) : std::nullopt};
-}
-
-void OfiDriver::rouse() {
-  last_.store(true, std::memory_order_relaxed);
-  if (objects_.fd >= 0 && napping_.load(std::memory_order_seq_cst)) call_service();
+  drive();
+  // The service thread does this otherwise.
+  if (watched_.load(std::memory_order_acquire) &&
+      service_.load(std::memory_order_relaxed) == Service::relies) {
+    written_();
+  }
 }
 
 void OfiDriver::call_service() {
@@ -79,7 +49,10 @@ void OfiDriver::drive() {
     }
     drives_.store(drives_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  if (!napping_.load(std::memory_order_relaxed)) confirm_waiting();
+  if (!napping() || confirm_due_.load(std::memory_order_relaxed)) {
+    confirm_due_.store(false, std::memory_order_relaxed);
+    confirm_waiting();
+  }
 }
 
 bool OfiDriver::take_in(const Entries& entries, ssize_t read) {
@@ -93,22 +66,6 @@ bool OfiDriver::take_in(const Entries& entries, ssize_t read) {
     if (entries[i].op_context != nullptr) end(*static_cast<OfiOperation*>(entries[i].op_context), entries[i]);
   }
   return read == static_cast<ssize_t>(entries.size());
-}
-
-OfiDriver::Quiet OfiDriver::may_sleep() {
-  const std::unique_lock guard(queue_lock_, std::try_to_lock);
-  if (!guard.owns_lock()) return Quiet::another_drives;
-  std::array<fid*, 1> queues = {&objects_.queue->fid};
-  if (fi_trywait(objects_.fabric, queues.data(), 1) != 0) return Quiet::no;
-  if (!signaled_) return Quiet::yes;
-  // net and tcp signal each completion at the descriptor, and take the signal back only in this call, if it
-  // may wait. Without it the descriptor stays readable. Whatever happens ends the wait.
-  constexpr int kLeastWait = 1;  // ms
-  Entries entries;
-  signaled_ = false;
-  const ssize_t read = fi_cq_sread(objects_.queue, entries.data(), entries.size(), nullptr, kLeastWait);
-  static_cast<void>(take_in(entries, read));
-  return signaled_ ? Quiet::no : Quiet::yes;
 }
 
 void OfiDriver::read_error() {
@@ -237,9 +194,10 @@ void OfiDriver::confirm(OfiPeer& peer) {
 
 void OfiDriver::add_unconfirmed(OfiPeer& peer) {
   peer.unconfirmed.store(true, std::memory_order_seq_cst);  // pairs with the load in end_confirmation()
-  if (napping_.load(std::memory_order_relaxed)) {
+  if (napping()) {
     confirm_later(peer);
-    if (napping_.load(std::memory_order_seq_cst)) return;  // pairs with the load in prepare()
+    // Pairs with the store in prepare() and rely().
+    if (service_.load(std::memory_order_seq_cst) == Service::naps) return;
   }
   confirm(peer);
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "transport/attendants.hpp"
 #include "transport/ofi/libfabric.hpp"
 #include "transport/ofi/ofi_lane.hpp"
 #include "transport/ofi/ofi_memory.hpp"
@@ -26,9 +27,13 @@ namespace librma::transport {
 /// Every thread that polls does so. While none polls, the service thread sleeps at the queue's descriptor and
 /// does it; so a peer's transfers arrive while this process computes or sleeps. Thread-safe.
 ///
-/// If a thread polls all the time, the service thread would wake at each packet for nothing. So it sleeps by
-/// a clock then, and returns to the descriptor when it has seen no poll for one sleep, or when a thread says
-/// that it is about to sleep (rouse()).
+/// While threads of the program drive, the service thread would wake at each packet for nothing. Worse, it
+/// would take the provider's lock, which a thread that polls needs all the time; if it loses its processor
+/// then, the others wait. So it leaves the provider alone while a thread is inside a wait (Attendants), also
+/// if that thread has lost its processor and polls nothing, and while threads poll without waiting. It sleeps
+/// by a clock then. If one wait lasts as long as such a nap, it sleeps until the wait is over. It returns to
+/// the descriptor when no thread waits or has polled, and when the thread that drives says that it sleeps
+/// (rouse()).
 class OfiDriver {
  public:
   struct Lanes {
@@ -63,6 +68,15 @@ class OfiDriver {
   /// whether it wants to be called again soon.
   void watch(ServiceThread& service, std::function<bool()> serve);
 
+  /// See Transport::follow().
+  void follow(Attendants& attendants);
+  /// Makes the service thread drive the provider, whoever waits: it has to answer handshakes.
+  void insist() {
+    insisted_.fetch_add(1, std::memory_order_seq_cst);
+    call_service();
+  }
+  void insist_no_more() { insisted_.fetch_sub(1, std::memory_order_seq_cst); }
+
   /// See Transport::watch_writes().
   void watch_writes(std::function<void()> written) {
     written_ = std::move(written);
@@ -74,14 +88,7 @@ class OfiDriver {
   /// Returns how often a thread has done so, modulo 2^32.
   [[nodiscard]] std::uint32_t drives() const { return drives_.load(std::memory_order_relaxed); }
   /// Does the same for a thread that polls.
-  void poll() {
-    if (last_.load(std::memory_order_relaxed)) {
-      last_.store(false, std::memory_order_relaxed);
-    } else {
-      polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    }
-    drive();
-  }
+  void poll();
   /// Says that a thread polls once more and then sleeps. The service thread returns to the queue's
   /// descriptor.
   void rouse();
@@ -125,7 +132,7 @@ class OfiDriver {
   /// thread asks for it after each of its naps, because an answer to each message would cost as much as a
   /// message.
   [[nodiscard]] bool confirms_next(OfiPeer& peer) {
-    if (napping_.load(std::memory_order_relaxed)) return false;
+    if (napping()) return false;
     if (peer.confirming.exchange(true, std::memory_order_seq_cst)) return false;
     peer.unconfirmed.store(false, std::memory_order_seq_cst);  // it confirms those before it
     return true;
@@ -163,6 +170,22 @@ class OfiDriver {
   void uncount(const OfiPurpose& purpose);
   using Entries = std::array<fi_cq_data_entry, 32>;
   [[nodiscard]] ServiceThread::Sleep prepare();
+  /// Returns whether a thread of the program is inside a wait and drives the provider, or will when it runs.
+  [[nodiscard]] bool attended(Attendants::Look look) const {
+    return Attendants::any(look) && sleeper_.load(std::memory_order_seq_cst) == Sleeper::none &&
+           insisted_.load(std::memory_order_seq_cst) == 0;
+  }
+  [[nodiscard]] Attendants::Look look() const {
+    return attendants_ != nullptr ? attendants_->look() : Attendants::Look{0};
+  }
+  /// Makes the service thread rely on those who wait: it need not wake before they are through. Returns
+  /// false if others wait than at the look `now`, or none.
+  [[nodiscard]] bool rely(Attendants::Look now);
+  /// Ends that.
+  void rely_no_more();
+  /// What the service thread does when it wakes.
+  void serve_queue();
+  [[nodiscard]] bool napping() const { return service_.load(std::memory_order_relaxed) == Service::naps; }
   /// Says whether the queue's descriptor will be readable when there is something to do.
   enum class Quiet : std::uint8_t { yes, no, another_drives };
   [[nodiscard]] Quiet may_sleep();
@@ -194,10 +217,19 @@ class OfiDriver {
   /// How often a thread has polled; threads that count at the same time may lose counts.
   std::atomic<std::uint64_t> polls_ = 0;
   std::atomic<std::uint32_t> drives_ = 0;
-  std::atomic<bool> last_ = false;     ///< the next poll comes before a sleep, and is not counted
-  std::atomic<bool> napping_ = false;  ///< the service thread sleeps by the clock
+  /// The thread of the program that sleeps for completions: `about` to look for the last time, or `asleep`.
+  enum class Sleeper : std::uint8_t { none, about, asleep };
+  std::atomic<Sleeper> sleeper_ = Sleeper::none;
+  std::atomic<int> insisted_ = 0;  ///< see insist()
+  /// Where the service thread sleeps: at the queue's descriptor, by the clock, or until a wait is over.
+  enum class Service : std::uint8_t { at_queue, naps, relies };
+  std::atomic<Service> service_ = Service::at_queue;
+  /// A nap is over, and threads drive: the next of them asks for the confirmations that are due.
+  std::atomic<bool> confirm_due_ = false;
+  Attendants* attendants_ = nullptr;
   // The rest belongs to the service thread.
   std::uint64_t polls_seen_ = 0;
+  Attendants::Look look_seen_ = 0;
   std::chrono::microseconds nap_ = kShortestNap;
   bool soon_ = false;
 };

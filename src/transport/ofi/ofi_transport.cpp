@@ -189,7 +189,10 @@ Status OfiTransport::connect(int peer, std::span<const std::byte> card) {
             fmt::format("rank {} uses another provider of libfabric than {}: set RMA_OFI_PROVIDER", peer,
                         address_.provider.data())};
   }
-  return wireup_->call(peer, decoded);
+  driver_.insist();  // this thread may be inside a wait
+  Status status = wireup_->call(peer, decoded);
+  driver_.insist_no_more();
+  return status;
 }
 
 Result<OfiEnd> OfiTransport::local_end(int peer) {

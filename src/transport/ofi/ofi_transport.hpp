@@ -70,6 +70,7 @@ class OfiTransport final : public Transport, public OfiWireup::WireupExchange {
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
   [[nodiscard]] int event_fd() const override { return data_.event_fd(); }
   [[nodiscard]] bool arm() override;
+  void follow(Attendants& attendants) override { driver_.follow(attendants); }
   void watch_writes(const std::function<void()>& written) override { driver_.watch_writes(written); }
 
  private:

@@ -23,6 +23,7 @@ class OfiPair : public testing::Test {
   static constexpr std::size_t kBytes = 4096;
 
   struct End {
+    Attendants attendants;
     ServiceThread service;
     std::unique_ptr<OfiTransport> transport;
     std::array<std::byte, kBytes> memory = {};
@@ -93,6 +94,7 @@ class OfiPair : public testing::Test {
                                      end->service);
     ASSERT_TRUE(opened.ok()) << opened.status().text();
     end->transport = std::move(opened).value();
+    end->transport->follow(end->attendants);
     for (std::size_t i = 0; i < kBytes; ++i) end->memory[i] = static_cast<std::byte>(i * 3 + 1);
     if (rank == 1) end->memory.fill(std::byte{0});
     auto memory = end->transport->register_memory(end->memory.data(), kBytes);

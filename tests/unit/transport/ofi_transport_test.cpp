@@ -261,6 +261,62 @@ TEST_F(OfiPair, AThreadThatSleepsAtTheEventsWakes) {
   }
 }
 
+/// Keeps a connected pair's thread in a wait, with transfers, until the service thread of `end` relies on it.
+class OfiAttended : public OfiPair {
+ protected:
+  void poll_until_relied_on(End& end) {
+    constexpr Cookie kCookie = 1000;
+    std::array<Completion, 1> one;
+    while (!end.attendants.relied_on()) {
+      ASSERT_EQ(write(ends[1]->remote(64), 8, kCookie), RMA_SUCCESS);
+      while (ends[0]->transport->poll(one) == 0) EXPECT_EQ(ends[1]->transport->poll(one), 0U);
+      ASSERT_EQ(one[0].status, RMA_SUCCESS);
+      for (int i = 0; i < 10000 && !end.attendants.relied_on(); ++i) EXPECT_EQ(end.transport->poll(one), 0U);
+    }
+  }
+};
+
+TEST_F(OfiAttended, AThreadThatWaitsForLongDrivesAloneAndTheLastOneRecallsTheService) {
+  ASSERT_TRUE(connect().ok());
+  End& target = *ends[1];
+  for (Cookie cookie = 1; cookie <= 20; ++cookie) {
+    target.attendants.enter();
+    target.attendants.enter();
+    poll_until_relied_on(target);
+    target.attendants.leave();
+    EXPECT_TRUE(target.attendants.relied_on());
+    ASSERT_EQ(write(target.remote(0), 8, cookie), RMA_SUCCESS);
+    target.attendants.leave();
+    EXPECT_EQ(outcome(cookie), RMA_SUCCESS);  // nobody polls the target
+  }
+}
+
+TEST_F(OfiAttended, AThreadThatWaitsAndConnectsNeedNotDrive) {
+  ends[0]->attendants.enter();
+  EXPECT_TRUE(connect().ok());
+  ends[0]->attendants.leave();
+}
+
+TEST_F(OfiAttended, AThreadThatSleepsInAWaitIsWoken) {
+  ASSERT_TRUE(connect().ok());
+  End& sleeper = *ends[0];
+  for (Cookie cookie = 1; cookie <= 20; ++cookie) {
+    sleeper.attendants.enter();
+    poll_until_relied_on(sleeper);
+    static_cast<void>(sleeper.transport->arm());
+    ASSERT_EQ(write(ends[1]->remote(0), 8, cookie), RMA_SUCCESS);
+    // The last look may find the completion, or event_fd() tells of it.
+    std::array<Completion, 1> done;
+    if (sleeper.transport->poll(done) == 0) {
+      pollfd event = {.fd = sleeper.transport->event_fd(), .events = POLLIN, .revents = 0};
+      ASSERT_EQ(::poll(&event, 1, 60000), 1);
+      ASSERT_EQ(sleeper.transport->poll(done), 1U);
+    }
+    EXPECT_EQ(done[0].cookie, cookie);
+    sleeper.attendants.leave();
+  }
+}
+
 TEST(OfiLanes, WhatIsNotSolicitedWakesOnlyThoseThatWaitForAll) {
   OfiLane lane;
   ASSERT_TRUE(lane.open().ok());
