@@ -167,13 +167,7 @@ Status JobAllgatherPort::finish(rma_request_t& request) {
   if (ending == RMA_REQUEST_NULL || ending == kCompleteRequest) return {};
   messages_.wait_for(ending);
   const int rank = pending().rank(ending);  // of a message: known since its end
-  Status ended = pending().wait(ending);
-  // A member takes writes to what it has announced until it ends. The system may withdraw the memory of a
-  // process that is killed before it closes the connections, so the refusal is the first sign of the end.
-  if (ended.code() == RMA_ERR_ADDRESS && rank != job().rank())
-    ended = {RMA_ERR_PEER_LOST,
-             text("rank {} is gone: it refused access to memory that it had announced", rank)};
-  return noted(std::move(ended), rank);
+  return noted(pending().wait(ending), rank);
 }
 
 Status JobAllgatherPort::noted(Status status, int rank) {

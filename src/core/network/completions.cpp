@@ -64,14 +64,21 @@ bool Completions::progress() {
 }
 
 void Completions::take_in(std::size_t rail, const transport::Completion& completion) {
-  const auto [cookie, rank, status, bytes] = completion;
-  if (status != RMA_SUCCESS) connections_.rail_failed(connections_.peer(rank), rail);
+  const auto [cookie, rank, ended, bytes] = completion;
+  if (ended != RMA_SUCCESS) connections_.rail_failed(connections_.peer(rank), rail);
+  // The system may withdraw the memory of a process that is killed before it closes its connections. So a
+  // refusal is the first sign of the end, if the rank keeps the memory registered until then.
+  const auto meaning = [ended](bool lasts) {
+    return ended == RMA_ERR_ADDRESS && lasts ? RMA_ERR_PEER_LOST : ended;
+  };
   if (cookie == 0) {
-    pending_.unsignaled_failed(rank, status);
+    const bool users = connections_.peer(rank).unsignaled_to_user.load(std::memory_order_relaxed);
+    pending_.unsignaled_failed(rank, meaning(!users));
     pending_.heard_of(rank);
     return;
   }
   Fragment& fragment = Fragment::of(cookie);
+  const rma_status_t status = meaning(fragment.span.lasts);
   if (status == RMA_ERR_PEER_LOST && queue_retry(fragment)) return;
   end(fragment, status);
 }

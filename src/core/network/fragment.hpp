@@ -25,6 +25,8 @@ struct Span {
   std::size_t bytes = 0;
   RailKeys remote_keys = {};
   RailKeys local_keys = {};  ///< valid if the local part is registered
+  /// The rank keeps the remote part registered until it ends, or until the transfer has: see Completions.
+  bool lasts = false;
 
   /// Takes the first `count` bytes off this span and returns them.
   [[nodiscard]] Span split(std::size_t count) {

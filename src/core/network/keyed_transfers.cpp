@@ -39,7 +39,8 @@ Status KeyedTransfers::start(transport::Direction direction, int rank, std::uint
                .local = local,
                .bytes = bytes,
                .remote_keys = peer->match.by_mine(keys),
-               .local_keys = memory.local};
+               .local_keys = memory.local,
+               .lasts = true};
   constexpr std::size_t kPage = 4096;
   std::size_t most = settings_.piece_bytes;
   if (bytes >= settings_.stripe_bytes) {

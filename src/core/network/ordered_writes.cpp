@@ -28,7 +28,8 @@ Status OrderedWrites::write(int rank, std::span<const KeyedWrite> pieces, rma_re
                  .local = piece.local,
                  .bytes = piece.bytes,
                  .remote_keys = peer->match.by_mine(piece.remote_keys),
-                 .local_keys = piece.local_keys};
+                 .local_keys = piece.local_keys,
+                 .lasts = true};
     if (!piece.registered) {
       // The completions of these buffers belong to no operation. But the last piece completes after them.
       RMA_TRY(bounce_.post(batch, *peer, span));

@@ -32,6 +32,7 @@ struct NetworkPeer {
   // Posting and Completions write these. They describe puts whose call has returned.
   std::atomic<std::uint32_t> unacknowledged = 0;  ///< fragments of such puts that are under way
   std::atomic<bool> unsignaled = false;           ///< unsignaled puts may be under way
+  std::atomic<bool> unsignaled_to_user = false;   ///< one went to memory that the rank's user has registered
 
   // RequestOrder writes this: the number of requests by messages whose call has returned.
   std::atomic<std::uint32_t> unacknowledged_requests = 0;

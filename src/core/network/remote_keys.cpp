@@ -58,7 +58,8 @@ Status RemoteKeys::read(NetworkPeer& peer, std::byte* to, std::uintptr_t address
                  .remote = address,
                  .local = to,
                  .bytes = part,
-                 .remote_keys = keys};
+                 .remote_keys = keys,
+                 .lasts = true};
     status = bounce_.post(batch, peer, span);
     address += part;
     to += part;

@@ -202,7 +202,9 @@ Result<RemoteRange> RemoteMemory::find(std::uintptr_t address, std::size_t bytes
                        "(ulimit -l)",
                        bytes, address, rank_));
   }
-  return RemoteRange{.bytes = region->bytes - (address - region->base), .keys = region->keys};
+  return RemoteRange{.bytes = region->bytes - (address - region->base),
+                     .keys = region->keys,
+                     .lasts = (region->flags & kRegionExtent) != 0};
 }
 
 }  // namespace librma

@@ -28,6 +28,7 @@ struct DirectoryPlace {
 struct RemoteRange {
   std::size_t bytes = 0;  ///< size from the given address to the registration's end
   RailKeys keys = {};     ///< by this process's rails
+  bool lasts = false;     ///< the registration ends with its rank: it is an extent of the heap
 };
 
 /// This process's knowledge of the memory of one rank of another host. It consists of entries of the rank's

@@ -46,7 +46,8 @@ Status Transfers::transfer(Batch& batch, Direction direction, std::uintptr_t rem
                  .remote = remote,
                  .local = local,
                  .bytes = range.bytes,
-                 .remote_keys = range.keys};
+                 .remote_keys = range.keys,
+                 .lasts = range.lasts};
     remote += span.bytes;
     local += span.bytes;
     return post(batch, *peer, span);
@@ -74,6 +75,8 @@ Status Transfers::post(Batch& batch, NetworkPeer& peer, Span& span) {
   if (span.direction == Direction::write && inline_put_.fits(span.bytes)) {
     std::size_t rail = 0;
     RMA_TRY(connections_.primary(peer, &rail));
+    // Written before the put is posted, and read when the device has reported its failure.
+    if (!span.lasts) peer.unsignaled_to_user.store(true, std::memory_order_relaxed);
     return inline_put_.post(batch, rail, span);
   }
   while (span.bytes > 0) {

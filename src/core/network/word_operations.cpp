@@ -42,9 +42,11 @@ Status WordOperations::put_flag(std::uint64_t* flag, std::uint64_t value, int ra
                .remote = address,
                .local = reinterpret_cast<std::byte*>(&value),
                .bytes = sizeof value,
-               .remote_keys = range.keys};
+               .remote_keys = range.keys,
+               .lasts = range.lasts};
   Status status;
   if (inline_put_.fits(span.bytes)) {
+    if (!span.lasts) peer->unsignaled_to_user.store(true, std::memory_order_relaxed);  // as in Transfers
     status = inline_put_.post(batch, rail, span);
   } else {
     RMA_TRY_ASSIGN(buffer, bounce_.take_buffer(batch, rails_.buffers()));
@@ -75,7 +77,8 @@ Result<rma_request_t> WordOperations::start_atomic(rma_atomic_op_t op, std::uint
                      .local = word,
                      .bytes = sizeof *target,
                      .remote_keys = range.keys,
-                     .local_keys = rails_.words()->registered().local};
+                     .local_keys = rails_.words()->registered().local,
+                     .lasts = range.lasts};
   Fragment& fragment = completions_.begin(*peer, span, batch.operation());
   fragment.pool = rails_.words();
   fragment.buffer = word;

@@ -247,6 +247,41 @@ TEST_F(NetworkTest, UnregisteredMemoryIsNotReachedAndWithNewKeysItIs) {
   EXPECT_TRUE(same(theirs.data() + kUser, own.data(), 1000));
 }
 
+/// The memory of rank 1 stays in its directory, but its device knows it no more. The parameter is the size of
+/// the transfer: inlined, by a bounce buffer, in one piece, in several.
+class Withdrawn : public NetworkWorld, public testing::WithParamInterface<std::size_t> {
+ protected:
+  [[nodiscard]] rma_status_t outcome(Status status) {
+    return status.ok() ? pending.fence(1).code() : status.code();
+  }
+  /// Learns where all of the memory is.
+  void open_and_learn() {
+    open(1);
+    ASSERT_TRUE(get(own.data(), 0, kTheirs).ok());
+  }
+};
+
+TEST_P(Withdrawn, AHeapLastsAsLongAsItsRank) {
+  open_and_learn();
+  their_rails->remove(extent);
+  EXPECT_EQ(outcome(put(0, own.data(), GetParam())), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(outcome(put(0, own.data(), GetParam())), RMA_ERR_PEER_LOST) << "from then on";
+}
+
+TEST_P(Withdrawn, AHeapIsNotReadWithoutItsRank) {
+  open_and_learn();
+  their_rails->remove(extent);
+  EXPECT_EQ(get(own.data(), 0, GetParam()).code(), RMA_ERR_PEER_LOST);
+}
+
+TEST_P(Withdrawn, MemoryOfTheUserIsRefused) {
+  open_and_learn();
+  their_rails->remove(user);
+  EXPECT_EQ(outcome(put(kUser, own.data(), GetParam())), RMA_ERR_ADDRESS);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Withdrawn, testing::Values(8, 200, 8192, 50000));
+
 TEST_F(NetworkTest, AtomicsGiveTheValueBefore) {
   open(2);
   for (SlowRail* const rail : rails) rail->do_at_most(2);

@@ -103,7 +103,7 @@ class NetworkWorld : public testing::Test {
     own_rails = std::make_unique<Rails>(std::move(mine));
     their_rails = std::make_unique<Rails>(std::move(others));
     regions = std::make_unique<RegionTable>(std::span(directory.data(), directory.size()));
-    list(0, kExtent, kRegionExtent);
+    extent = list(0, kExtent, kRegionExtent);
     list(kExtent, kExtent, kRegionExtent);
     user = list(kUser, kExtent, kRegionForeign);
     card.directory = {.address = reinterpret_cast<std::uintptr_t>(directory.data()),
@@ -188,6 +188,7 @@ class NetworkWorld : public testing::Test {
   std::unique_ptr<Rails> their_rails;
   std::unique_ptr<RegionTable> regions;
   NetworkCard card;
+  Registered extent;  ///< the first one
   Registered user;
   Registered own_heap;
   std::unique_ptr<Network> network;
