@@ -22,5 +22,5 @@ case ${1:-} in
     ;;
 esac
 scripts/setup.sh build installed
-scripts/build.sh release rmarun rma_openmpi rma_openmpi_mpifh rma_openmpi_mpi_usempif08 rma_openmpi_mpi_cxx > /dev/null
+scripts/build.sh release rmarun rma_openmpi rma_openmpi_mpi_mpifh rma_openmpi_mpi_usempif08 rma_openmpi_mpi_cxx > /dev/null
 exec python3 bench/installed/run.py --rmarun "$PWD/build/bin/rmarun" "$@"

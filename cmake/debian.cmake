@@ -2,6 +2,7 @@
 #   librma0           the shared libraries
 #   librma-dev        headers, static libraries, the files for CMake and pkg-config, and the compilers' wrappers
 #   librma-openmpi    the libraries that stand in for Open MPI's
+#   librma-mpich      the libraries that stand in for MPICH's
 #   librma-armci-dev  the same of ARMCI: its headers have the names of other implementations' headers
 #   librma-bin        rmarun, rma-info, the launchers' wrappers, and the manual pages
 # They go to /usr. A build with CMAKE_INSTALL_PREFIX=/usr puts libraries where Debian has those of its architecture.
@@ -12,7 +13,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_THREADS 0)
-set(CPACK_COMPONENTS_ALL runtime development armci openmpi tools)
+set(CPACK_COMPONENTS_ALL runtime development armci openmpi mpich tools)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -61,6 +62,11 @@ rma_debian_package(openmpi librma-openmpi libs
 Programs that are linked with Open MPI's libmpi.so.40 run on librma with these
 libraries. rmarun chooses them; they lie in a folder of their own, beside Open
 MPI if that is installed.")
+rma_debian_package(mpich librma-mpich libs
+"one-sided communication in a global address space - libraries for MPICH's programs
+Programs that are linked with MPICH's or Intel MPI's libmpi.so.12, or with
+Debian's libmpich.so.12, run on librma with these libraries. rmarun chooses
+them; they lie in a folder of their own, beside MPICH if that is installed.")
 rma_debian_package(tools librma-bin utils
 "one-sided communication in a global address space - tools
 The launcher rmarun, its forms for MPI, OpenSHMEM and coarray programs
@@ -75,16 +81,18 @@ file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "librma0 ${rma_same_version}")
 # rmarun starts jobs of several hosts through the launcher of this package.
-set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "librma-openmpi, openmpi-bin, openssh-client")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "librma-openmpi, librma-mpich, openmpi-bin, openssh-client")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "librma0 ${rma_same_version}")
 # Those of the static libraries, and what the wrappers call.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS
     "librma-bin, gcc | c-compiler, libpmix-dev, libibverbs-dev, libhwloc-dev, libfmt-dev, libspdlog-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "g++, gfortran, librma-armci-dev")
-# These libraries need each other by Open MPI's names, which would be taken for a need of Open MPI itself. What else they
-# need, librma0 needs too.
-set(CPACK_DEBIAN_OPENMPI_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_DEBIAN_OPENMPI_PACKAGE_DEPENDS "librma0 ${rma_same_version}")
+# These libraries need each other by the names of other MPIs' libraries, which would be taken for a need of these MPIs. What
+# else they need, librma0 needs too.
+foreach(rma_personality IN ITEMS OPENMPI MPICH)
+  set(CPACK_DEBIAN_${rma_personality}_PACKAGE_SHLIBDEPS OFF)
+  set(CPACK_DEBIAN_${rma_personality}_PACKAGE_DEPENDS "librma0 ${rma_same_version}")
+endforeach()
 set(CPACK_DEBIAN_ARMCI_PACKAGE_DEPENDS "librma-dev ${rma_same_version}")
 set(CPACK_DEBIAN_ARMCI_PACKAGE_CONFLICTS "libarmci-mpi-dev, libglobalarrays-dev")
 

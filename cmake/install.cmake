@@ -1,7 +1,7 @@
 # What `cmake --install` puts where: the libraries, the public headers, and how other builds find them
 # (find_package(rma), pkg-config rma). The programs under tools/ install themselves. A component is what one Debian
-# package has (debian.cmake): `runtime`, `development`, `armci` (ARMCI's development files), `openmpi` (the libraries that
-# stand in for Open MPI's) and `tools`.
+# package has (debian.cmake): `runtime`, `development`, `armci` (ARMCI's development files), `openmpi` and `mpich` (the
+# libraries that stand in for theirs) and `tools`.
 include(CMakePackageConfigHelpers)
 
 # rma_install_libraries(COMPONENT TARGET...): shared libraries belong to the runtime. Their names without a version, and
@@ -85,9 +85,11 @@ rma_install_libraries(development mpi_abi)
 install(FILES ${RMA_MPI_INCLUDE}/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rma-mpi)
 install(FILES ${PROJECT_BINARY_DIR}/rma-mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The libraries that stand in for Open MPI's, in a folder of their own: programs find them by LD_LIBRARY_PATH only.
+# The libraries that stand in for those of other MPIs, in folders of their own: programs find them by LD_LIBRARY_PATH only.
 install(TARGETS ${RMA_OPENMPI_LIBRARIES}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/rma/openmpi COMPONENT openmpi NAMELINK_SKIP)
+install(TARGETS ${RMA_MPICH_LIBRARIES}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/rma/mpich COMPONENT mpich NAMELINK_SKIP)
 
 # OpenSHMEM. Its header has a folder of its own for the same reason.
 configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-shmem.pc.in ${PROJECT_BINARY_DIR}/rma-shmem.pc @ONLY)

@@ -18,7 +18,7 @@ fail() {
   -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip > "$work/log" 2>&1 || fail "cpack failed: $(cat "$work/log")"
 packages=("$work"/packages/*.deb)
 names=$(printf '%s\n' "${packages[@]##*/}" | sed 's/_.*//' | paste -sd ' ')
-[ "$names" = 'librma-armci-dev librma-bin librma-dev librma-openmpi librma0' ] || fail "cpack made these packages: $names"
+[ "$names" = 'librma-armci-dev librma-bin librma-dev librma-mpich librma-openmpi librma0' ] || fail "cpack made these packages: $names"
 
 # files PACKAGE: the files in it, without the packages' own documents.
 files() { dpkg-deb --fsys-tarfile "$1" | tar t | grep -v '/$' | grep -v '^\./usr/share/doc/' | sed 's|^\./usr/||'; }
@@ -63,6 +63,7 @@ control librma-bin Depends 'libc6'
 control librma-bin Recommends 'openmpi-bin'
 control librma0 Recommends 'libfabric1'
 control librma-openmpi Depends "^librma0 $version\$"
+control librma-mpich Depends "^librma0 $version\$"
 ! dpkg-deb -f "$work/packages"/librma0_*.deb Depends | grep openmpi > /dev/null || fail 'librma0 needs Open MPI'
 control librma-armci-dev Depends "librma-dev $version"
 control librma-armci-dev Conflicts 'libarmci-mpi-dev'

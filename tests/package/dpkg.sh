@@ -22,7 +22,7 @@ if [ "$build" = inside ]; then
   # ARMCI-MPI's headers have the names of librma's.
   ! dpkg -s libarmci-mpi-dev > /dev/null 2>&1 || dpkg --remove --force-depends libarmci-mpi-dev > /dev/null
   dpkg --install /packages/*.deb > /tmp/log 2>&1 || fail "dpkg --install failed: $(cat /tmp/log)"
-  for name in librma0 librma-dev librma-armci-dev librma-openmpi librma-bin; do
+  for name in librma0 librma-dev librma-armci-dev librma-openmpi librma-mpich librma-bin; do
     dpkg --status $name | grep '^Status: install ok installed' > /dev/null || fail "$name is not installed"
   done
   # Nothing but the packages tells the compilers, the loader and the shell where the files are.
@@ -37,7 +37,7 @@ if [ "$build" = inside ]; then
     rmarun -n 2 --timeout 60 ./$program > log 2>&1 || fail "the program of $program failed: $(cat log)"
     echo "$program: $(tail -n 1 log)"
   done
-  dpkg --purge librma-armci-dev librma-openmpi librma-bin librma-dev librma0 > /tmp/log 2>&1 || fail "dpkg --purge failed: $(cat /tmp/log)"
+  dpkg --purge librma-armci-dev librma-openmpi librma-mpich librma-bin librma-dev librma0 > /tmp/log 2>&1 || fail "dpkg --purge failed: $(cat /tmp/log)"
   left=$(find /usr -name 'librma*' -o -name 'rmarun*' | grep -v '^/usr/src/' || true)
   [ -z "$left" ] || fail "these files are left: $left"
   echo 'removed: nothing is left'

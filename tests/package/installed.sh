@@ -149,13 +149,15 @@ done
 right "$work/mpi"
 echo "MPI wrapper: right"
 
-# A program of Open MPI, which finds the library that stands in for Open MPI's.
-if command -v mpicc.openmpi > /dev/null; then
-  mpicc.openmpi "$here/../openmpi/program.c" -o "$work/openmpi"
-  said=$("$prefix/bin/rmarun" -n 2 --timeout 60 "$work/openmpi") || fail "a program of Open MPI failed: $said"
-  [ "$(grep -c '^rank . of 2: librma' <<< "$said")" -eq 2 ] || fail "a program of Open MPI says: $said"
-  echo "a program of Open MPI: right"
-fi
+# A program of another MPI, which finds the library that stands in for that MPI's.
+for mpi in openmpi mpich; do
+  if command -v mpicc.$mpi > /dev/null; then
+    mpicc.$mpi "$here/../personality/program.c" -o "$work/$mpi"
+    said=$("$prefix/bin/rmarun" -n 2 --timeout 60 "$work/$mpi") || fail "a program of $mpi failed: $said"
+    [ "$(grep -c '^rank . of 2: librma' <<< "$said")" -eq 2 ] || fail "a program of $mpi says: $said"
+    echo "a program of $mpi: right"
+  fi
+done
 
 # Several interfaces in one program.
 if ! grep -q '^#define RMA_ARMCI_MPI 1' "$prefix/include/armci.h"; then

@@ -69,18 +69,13 @@ class Job {
   }
 
  private:
-  /// Says that the ranks were no job, if they have loaded Open MPI itself.
+  /// Says that the ranks were no job, if they have loaded another MPI itself.
   void say_about_other_mpi() {
     if (server_ == nullptr || ranks_.size() < 2) return;
     for (int rank = 0; rank < options_.ranks(); ++rank) {
       if (server_->reports().stage(rank) != Stage::kNone) return;
     }
-    if (const std::string path = starter_.other_mpi().opened(); !path.empty()) {
-      forwarder_.say(
-          fmt::format("the program has loaded {}, and no rank has joined the job; with --mpi openmpi it gets "
-                      "librma's libmpi.so.40",
-                      path));
-    }
+    if (const std::string advice = starter_.other_mpi().advice(); !advice.empty()) forwarder_.say(advice);
   }
 
   void start_ranks() {

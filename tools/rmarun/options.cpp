@@ -210,11 +210,13 @@ void add_options(CLI::App& app, Parsed& parsed, Options& options) {
                   "Sets an environment variable for the ranks of this program; may be repeated");
   add_assignments("--genv", parsed.global_environment,
                   "Sets an environment variable for the ranks of all programs; may be repeated");
-  app.add_option("--mpi", parsed.mpi,
-                 "The MPI of the program: openmpi, if it was linked with Open MPI's libmpi.so.40; auto looks "
-                 "whether it was; own is what the dynamic linker finds")
-      ->type_name("openmpi|auto|own")
-      ->check(CLI::IsMember({"openmpi", "auto", "own"}).description(""));
+  app.add_option(
+         "--mpi", parsed.mpi,
+         "The MPI of the program: openmpi, if it was linked with Open MPI's libmpi.so.40; mpich, if it "
+         "was with MPICH's or Intel's libmpi.so.12; auto looks whether it was; own is what the dynamic "
+         "linker finds")
+      ->type_name("openmpi|mpich|auto|own")
+      ->check(CLI::IsMember({"openmpi", "mpich", "auto", "own"}).description(""));
   app.add_option(
          "--bind", options.bind,
          "core: binds rank i to the i-th core, starting over after the last; none: leaves it to the system")

@@ -1,8 +1,10 @@
 #include "rmarun/other_mpi.hpp"
 
+#include <fmt/format.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -12,18 +14,29 @@ namespace rmarun {
 
 void OtherMpi::watch(const Environment& environment) {
   if (events_.open()) return;
-  const std::string path = find_library("libmpi.so.40", environment).string();
-  if (path.empty()) return;
-  librma::Descriptor events(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  if (!events.open() || ::inotify_add_watch(events.get(), path.c_str(), IN_OPEN) < 0) return;
-  events_ = std::move(events);
-  path_ = path;
+  events_ = librma::Descriptor(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (!events_.open()) return;
+  for (const Personality& instead : personalities())
+    watch(std::string(instead.library), instead, environment);
+  // Debian's MPICH has another name than MPICH itself.
+  watch("libmpich.so.12", personalities().back(), environment);
 }
 
-std::string OtherMpi::opened() const {
-  std::array<char, 4096> events{};
-  const bool any = events_.open() && ::read(events_.get(), events.data(), events.size()) > 0;
-  return any ? path_ : std::string();
+void OtherMpi::watch(const std::string& library, const Personality& instead, const Environment& environment) {
+  const std::string path = find_library(library, environment).string();
+  const int number = path.empty() ? -1 : ::inotify_add_watch(events_.get(), path.c_str(), IN_OPEN);
+  if (number >= 0) watched_.push_back({number, path, &instead});
+}
+
+std::string OtherMpi::advice() const {
+  alignas(inotify_event) std::array<char, 4096> events{};
+  if (!events_.open() || ::read(events_.get(), events.data(), events.size()) <= 0) return {};
+  const int number = reinterpret_cast<const inotify_event*>(events.data())->wd;
+  const auto opened = std::ranges::find(watched_, number, &Watched::number);
+  if (opened == watched_.end()) return {};  // too many events
+  return fmt::format(
+      "the program has loaded {}, and no rank has joined the job; with --mpi {} it gets librma's {}",
+      opened->path, opened->instead->name, opened->instead->library);
 }
 
 }  // namespace rmarun

@@ -210,11 +210,11 @@ def read_descriptions(path):
 
 
 def personality(template, name):
-    """The text without the parts between `@if OTHER` and the next `@if` or `@end`, where OTHER is not `name`."""
+    """The text without the parts between `@if OTHERS` and the next `@if` or `@end`, where `name` is none of OTHERS."""
     kept, lines = True, []
     for line in template.splitlines(keepends=True):
-        if match := re.match(r"@(?:if (\w+)|end)$", line):
-            kept = match[1] in (None, name)
+        if match := re.match(r"@(?:if ([\w ]+)|end)$", line):
+            kept = match[1] is None or name in match[1].split()
         elif kept:
             lines.append(line)
     return "".join(lines)

@@ -18,6 +18,8 @@ namespace {
 /// The binary interface of this library.
 #ifdef RMA_MPI_OPENMPI
 constexpr char kInterface[] = "the ABI of Open MPI 4.1 and 5.0";
+#elif defined(RMA_MPI_MPICH)
+constexpr char kInterface[] = "the ABI of MPICH 4.0";
 #else
 constexpr char kInterface[] = "MPI ABI 1.0";
 static_assert(MPI_ABI_VERSION == 1 && MPI_ABI_SUBVERSION == 0);

@@ -8,10 +8,11 @@
 /// mpi_x_.
 #define RMA_MPI_FORTRAN_WEAK(name) [[gnu::weak, gnu::alias("p" #name)]] decltype(p##name) name
 
-// Open MPI's module mpi_f08 calls procedures of its own names, with the arguments that mpif.h has: a handle
-// of the module has one INTEGER in it, and a buffer's address stands for the buffer. So do the procedures
-// of the module mpi that return a C pointer.
-#ifdef RMA_MPI_OPENMPI
+// Open MPI's and MPICH's modules mpi_f08 call procedures of names of their own, with the arguments that
+// mpif.h has: a handle of the module has one INTEGER in it, and a buffer's address stands for the buffer.
+// So do the procedures of the module mpi that return a C pointer. Only where MPICH's procedures have
+// buffers, they get the compiler's description of each (sections.hpp).
+#if defined(RMA_MPI_OPENMPI) || defined(RMA_MPI_MPICH)
 /// Defines mpi_x_ as RMA_MPI_FORTRAN_WEAK does, and mpi_x_f08_ as another name of it.
 #define RMA_MPI_FORTRAN_NAMES(name) \
   RMA_MPI_FORTRAN_WEAK(name);       \
@@ -97,7 +98,7 @@ class Peers {
  public:
   explicit Peers(const MPI_Fint* comm);
   /// None are read where the data is in place.
-  MPI_Fint sent(const void* sendbuf) const { return sendbuf == &RMA_MPI_COMMON(in_place) ? 0 : count_; }
+  MPI_Fint sent(const void* sendbuf) const { return is_in_place(sendbuf) ? 0 : count_; }
   MPI_Fint received() const { return count_; }
 
  private:

@@ -19,6 +19,8 @@ CHANGES_HANDLE = re.compile(r"\w+_free|Comm_disconnect|File_close|Session_finali
 TYPED_SECTIONS = ("Put", "Get", "Accumulate", "Get_accumulate")
 # The program fills and reads the partitions of these while they are under way, so a datatype describes a section.
 PARTITIONED = ("Psend_init", "Precv_init")
+# The library uses the buffers of these after the call, and so gets no copy.
+NEEDS_THE_ARRAY = re.compile(r"\w+_(begin|end)|\w*[Aa]ttach(_buffer)?|Win_(create|detach)|Free_mem")
 # Where Fortran counts from 1.
 COUNTS_FROM_ONE = {"Waitany", "Testany", "Request_get_status_any", "Waitsome", "Testsome", "Request_get_status_some"}
 WEIGHTS = {"sourceweights", "destweights", "weights"}
@@ -63,6 +65,12 @@ def takes_sections(function):
          function.name in (*TYPED_SECTIONS, "Get_address"))
 
 
+def has_buffers(function):
+    """Whether the function has arguments that take variables of every type. Those that return an address have none."""
+    choices = [a for a in arguments_of(function, False) if a.is_choice]
+    return bool(choices) and not is_handwritten(function) and not any("c_ptr" in (a.f08 or "") for a in choices)
+
+
 def section_arguments(function, large):
     """The arguments of arguments_of() for a function that takes sections."""
     arguments = arguments_of(function, large)
@@ -71,8 +79,8 @@ def section_arguments(function, large):
             a.expression = a.expression.replace("sent(sendbuf)", "sent(sendbuf->base_addr)")
             continue
         is_input = a.parameter.startswith("const ")
-        a.parameter, a.f08 = f"CFI_cdesc_t* {a.name}", "type(*), dimension(..), asynchronous"
-        if function.name == "Get_address":
+        a.parameter, a.f08 = f"Description* {a.name}", "type(*), dimension(..), asynchronous"
+        if function.name == "Get_address" or NEEDS_THE_ARRAY.fullmatch(function.name):
             a.expression = f"c_buffer({a.name}->base_addr)"
         elif function.name in TYPED_SECTIONS and a.name != "compare_addr":
             side = a.name.removesuffix("_addr")

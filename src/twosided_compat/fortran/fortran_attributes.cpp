@@ -20,6 +20,13 @@ MPI_Aint predefined_in_fortran(int keyval, void* seen_by_c) {
   return *static_cast<const int*>(seen_by_c);
 }
 
+/// Fortran's number of a predefined key is this much larger than C's.
+#ifdef RMA_MPI_MPICH
+constexpr int kKeyDistance = 1;
+#else
+constexpr int kKeyDistance = 0;
+#endif
+
 /// Looks an attribute up in an object that `find` finds. `get` is C's function, which knows the predefined
 /// ones.
 template <class Owner, class Get, class Handle>
@@ -27,6 +34,7 @@ int get_attribute(Found<Owner> (&find)(Handle), Get get, Handle handle, int keyv
                   int* flag) {
   RMA_TRY_ASSIGN(found, find(handle));
   if (!is_predefined_key(keyval)) return found->attributes.get_in_fortran(keyval, value, flag);
+  keyval -= kKeyDistance;
   void* seen_by_c = nullptr;
   const int code = get(handle, keyval, &seen_by_c, flag);
   if (code == MPI_SUCCESS && *flag != 0) *value = predefined_in_fortran(keyval, seen_by_c);

@@ -16,7 +16,7 @@ import sys
 
 import fortran_f08
 from fortran_arguments import (CALLBACK, PARTITIONED, RESULTS, TYPED_SECTIONS, arguments_of, is_handwritten, is_in_fortran,
-                               section_arguments, takes_sections)
+                               has_buffers, section_arguments, takes_sections, NEEDS_THE_ARRAY)
 from fortran_constants import externals, free_form, header_lines
 from fortran_f08 import IERROR, continued
 
@@ -138,6 +138,23 @@ def section_entry(name, function, large):
     return f"void p{symbol}({', '.join(parameters)}) {{\n{body}\n}}\nRMA_MPI_FORTRAN_WEAK({symbol});\n"
 
 
+def blocking_section_entry(name, function):
+    """The entry point that MPICH's module mpi_f08 calls for a function with buffers whose operation ends with the call."""
+    arguments = section_arguments(function, False)
+    symbol = f"mpi_{name.lower()}_f08ts_"
+    parameters = [a.parameter for a in arguments if a.name] + ["MPI_Fint* ierror"]
+    call = f"PMPI_{name}({', '.join(a.expression for a in arguments if a.expression)})"
+    if NEEDS_THE_ARRAY.fullmatch(function.name):
+        body = [f"if (!is_contiguous(*{a.name})) return store(ierror, fail(MPI_COMM_SELF, MPI_ERR_BUFFER));"
+                for a in arguments if a.is_choice]
+        body.append(f"store(ierror, {call});")
+    else:
+        body = ["StagedSections staged;", f"store(ierror, staged.end({call}));"]
+    parameters += [f"std::size_t {a.name}_length" for a in arguments if a.is_string]
+    body = "\n".join(f"  {line}" for line in body)
+    return f"void p{symbol}({', '.join(parameters)}) {{\n{body}\n}}\nRMA_MPI_FORTRAN_WEAK({symbol});\n"
+
+
 def entries(chapter):
     lines = [f"// Fortran's entry points of the chapter: {chapter[1]}.", "", '#include "twosided_compat/fortran/arguments.hpp"',
              '#include "twosided_compat/fortran/sections.hpp"', '#include "twosided_compat/fortran/text.hpp"', "", "using namespace librma::mpi_fortran;", "", 'extern "C" {',
@@ -149,6 +166,8 @@ def entries(chapter):
             if fortran_f08.large_differs(function):
                 lines.append(section_entry(f"{function.name}_c", function, True))
             continue
+        if has_buffers(function):
+            lines += ["#ifdef RMA_MPI_MPICH", blocking_section_entry(function.name, function) + "#endif"]
         f08 = "_f08" if fortran_f08.returns_pointer(function) else ""
         if f08:
             lines.append(entry(function.name, function, False, f08))

@@ -42,20 +42,28 @@ constexpr auto kPredefinedEnd = static_cast<MPI_Fint>(mpi::kPredefinedEnd);
 /// Returns the handle that `number` stands for.
 template <class Handle>
 Handle handle(MPI_Fint number) {
-  if constexpr (kHandlesAreNumbers) {
-    if (number >= 0 && number < kPredefinedEnd)
-      return mpi::predefined_handle<Handle>(static_cast<std::uintptr_t>(number));
+  if constexpr (!mpi::kIsAddress<Handle>) {
+    return static_cast<Handle>(number);
+  } else {
+    if constexpr (kHandlesAreNumbers) {
+      if (number >= 0 && number < kPredefinedEnd)
+        return mpi::predefined_handle<Handle>(static_cast<std::uintptr_t>(number));
+    }
+    return Conversion<Handle>::from_int(number);
   }
-  return Conversion<Handle>::from_int(number);
 }
 
 /// Returns the number that stands for `h`.
 template <class Handle>
 MPI_Fint number_of(Handle h) {
-  if constexpr (kHandlesAreNumbers) {
-    if (is_predefined(h)) return static_cast<MPI_Fint>(mpi::predefined_number(h));
+  if constexpr (!mpi::kIsAddress<Handle>) {
+    return static_cast<MPI_Fint>(h);
+  } else {
+    if constexpr (kHandlesAreNumbers) {
+      if (is_predefined(h)) return static_cast<MPI_Fint>(mpi::predefined_number(h));
+    }
+    return Conversion<Handle>::to_int(h);
   }
-  return Conversion<Handle>::to_int(h);
 }
 
 /// How a C function uses a handle that Fortran gives by its number: it reads it, or reads it and may make it
@@ -65,7 +73,7 @@ enum class Use : std::uint8_t { kIn, kInOut, kOut };
 /// Stores the number of a handle after the call, if the function may have changed it.
 template <Use use, class Handle>
 void store_number(Handle h, MPI_Fint* number) {
-  if (use == Use::kOut ? h != nullptr : use == Use::kInOut && is_predefined(h)) *number = number_of(h);
+  if (use == Use::kOut ? h != Handle{} : use == Use::kInOut && is_predefined(h)) *number = number_of(h);
 }
 
 /// A handle as an argument of a C function. The number is stored at the end of the call.
@@ -73,7 +81,7 @@ template <class Handle, Use use>
 class HandleArgument {
  public:
   explicit HandleArgument(MPI_Fint* number)
-      : number_(number), handle_(use == Use::kInOut ? handle<Handle>(*number) : nullptr) {}
+      : number_(number), handle_(use == Use::kInOut ? handle<Handle>(*number) : Handle{}) {}
   HandleArgument(const HandleArgument&) = delete;
   HandleArgument& operator=(const HandleArgument&) = delete;
   ~HandleArgument() { store_number<use>(handle_, number_); }

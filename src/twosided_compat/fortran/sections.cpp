@@ -11,28 +11,28 @@
 
 namespace librma::mpi_fortran {
 
-bool is_contiguous(const CFI_cdesc_t& array) {
-  auto next = static_cast<CFI_index_t>(array.elem_len);
+bool is_contiguous(const Description& array) {
+  auto next = static_cast<std::ptrdiff_t>(array.elem_len);
   for (int i = 0; i < array.rank; ++i) {
-    const CFI_dim_t& dimension = array.dim[i];
-    if (dimension.extent <= 0) return true;  // empty, or the last dimension of an assumed-size array
-    if (dimension.extent > 1 && dimension.sm != next) return false;
-    next *= dimension.extent;
+    const std::ptrdiff_t extent = extent_of(array, i);
+    if (extent <= 0) return true;  // empty, or the last dimension of an assumed-size array
+    if (extent > 1 && stride_of(array, i) != next) return false;
+    next *= extent;
   }
   return true;
 }
 
-Section::Section(const CFI_cdesc_t& array)
+Section::Section(const Description& array)
     : base_(static_cast<char*>(array.base_addr)), element_bytes_(array.elem_len) {
   for (int i = 0; i < array.rank; ++i) {
-    dimensions_.push_back({.extent = array.dim[i].extent, .stride = array.dim[i].sm});
-    elements_ *= static_cast<std::size_t>(array.dim[i].extent);
+    dimensions_.push_back({.extent = extent_of(array, i), .stride = stride_of(array, i)});
+    elements_ *= static_cast<std::size_t>(extent_of(array, i));
   }
 }
 
 template <class Visit>
 void Section::for_each(Visit visit) const {
-  std::vector<CFI_index_t> index(dimensions_.size(), 0);
+  std::vector<std::ptrdiff_t> index(dimensions_.size(), 0);
   char* address = base_;
   for (std::size_t left = elements_; left > 0; --left) {
     visit(address);
@@ -61,7 +61,7 @@ void Section::scatter(const char* from) const {
 
 class StagedSections::Copies : public mpi::StagedData {
  public:
-  void* add(const CFI_cdesc_t& array, bool is_output) {
+  void* add(const Description& array, bool is_output) {
     Copy& copy =
         all_.emplace_back(Copy{.section = Section(array), .memory = nullptr, .is_output = is_output});
     copy.memory = std::make_unique<char[]>(copy.section.bytes());
@@ -91,7 +91,7 @@ class StagedSections::Copies : public mpi::StagedData {
 StagedSections::StagedSections() = default;
 StagedSections::~StagedSections() = default;
 
-void* StagedSections::place(const CFI_cdesc_t* array, bool is_output) {
+void* StagedSections::place(const Description* array, bool is_output) {
   if (is_contiguous(*array)) return c_buffer(array->base_addr);
   if (copies_ == nullptr) copies_ = std::make_unique<Copies>();
   return copies_->add(*array, is_output);
@@ -100,6 +100,11 @@ void* StagedSections::place(const CFI_cdesc_t* array, bool is_output) {
 int StagedSections::keep(int code, const MPI_Fint* request) {
   if (copies_ == nullptr || code != MPI_SUCCESS) return code;
   rma_mpi_fortran_keep_staged(handle<MPI_Request>(*request), copies_.release());
+  return code;
+}
+
+int StagedSections::end(int code) {
+  if (copies_ != nullptr) copies_->store();
   return code;
 }
 
@@ -125,7 +130,7 @@ int describe(const Section& section, MPI_Count count, MPI_Datatype element, MPI_
 }
 
 template <class Count>
-TypedSection<Count>::TypedSection(const CFI_cdesc_t* array, Count count, MPI_Fint type)
+TypedSection<Count>::TypedSection(const Description* array, Count count, MPI_Fint type)
     : address_(c_buffer(array->base_addr)), count_(count), type_(handle<MPI_Datatype>(type)) {
   if (is_contiguous(*array)) return;
   MPI_Datatype made = MPI_DATATYPE_NULL;
@@ -144,7 +149,7 @@ TypedSection<Count>::~TypedSection() {
 template class TypedSection<int>;
 template class TypedSection<MPI_Count>;
 
-int init_partitions(bool sends, const CFI_cdesc_t& array, MPI_Fint partitions, MPI_Count count, MPI_Fint type,
+int init_partitions(bool sends, const Description& array, MPI_Fint partitions, MPI_Count count, MPI_Fint type,
                     MPI_Fint peer, MPI_Fint tag, MPI_Fint comm, MPI_Fint info, MPI_Fint* request) {
   const auto owner = handle<MPI_Comm>(comm);
   MPI_Datatype whole = MPI_DATATYPE_NULL;

@@ -11,14 +11,51 @@
 
 namespace librma::mpi_fortran {
 
+/// What a Fortran compiler passes for an array, or a section of one, that an entry point gets as it is.
+#ifdef RMA_MPI_MPICH
+/// MPICH's procedures are no procedures of C, so they get gfortran's own description (since GCC 9).
+struct Description {
+  struct Dimension {
+    std::ptrdiff_t stride;  // in elements
+    std::ptrdiff_t lower;
+    std::ptrdiff_t upper;
+  };
+  void* base_addr;
+  std::size_t offset;
+  std::size_t elem_len;
+  int version;
+  signed char rank;
+  signed char type;
+  short attribute;
+  std::ptrdiff_t element_stride;  // bytes between elements whose strides differ by 1
+  Dimension dim[CFI_MAX_RANK];    // as many as `rank` says
+};
+[[nodiscard]] inline std::ptrdiff_t extent_of(const Description& array, int dimension) {
+  return array.dim[dimension].upper - array.dim[dimension].lower + 1;
+}
+/// Returns the bytes between neighbours in a dimension.
+[[nodiscard]] inline std::ptrdiff_t stride_of(const Description& array, int dimension) {
+  return array.dim[dimension].stride * array.element_stride;
+}
+#else
+using Description = CFI_cdesc_t;
+[[nodiscard]] inline std::ptrdiff_t extent_of(const Description& array, int dimension) {
+  return array.dim[dimension].extent;
+}
+/// Returns the bytes between neighbours in a dimension.
+[[nodiscard]] inline std::ptrdiff_t stride_of(const Description& array, int dimension) {
+  return array.dim[dimension].sm;
+}
+#endif
+
 /// Returns whether the elements of an array, or of a section of one, lie one after the other.
-bool is_contiguous(const CFI_cdesc_t& array);
+bool is_contiguous(const Description& array);
 
 /// Where the elements of an array section lie. It stays good after the call that got the compiler's
 /// description.
 class Section {
  public:
-  explicit Section(const CFI_cdesc_t& array);
+  explicit Section(const Description& array);
 
   [[nodiscard]] std::size_t bytes() const { return elements_ * element_bytes_; }
   [[nodiscard]] std::size_t elements() const { return elements_; }
@@ -32,8 +69,8 @@ class Section {
 
  private:
   struct Dimension {
-    CFI_index_t extent;
-    CFI_index_t stride;  // in bytes
+    std::ptrdiff_t extent;
+    std::ptrdiff_t stride;  // in bytes
   };
   char* base_;
   std::size_t element_bytes_;
@@ -41,8 +78,8 @@ class Section {
   std::vector<Dimension> dimensions_;
 };
 
-/// The buffers of one nonblocking or persistent operation. Sections that are not contiguous are copied, and
-/// the request of the operation keeps the copies until it has ended.
+/// The buffers of one operation. Sections that are not contiguous are copied, and the request of a
+/// nonblocking or persistent operation keeps the copies until it has ended.
 class StagedSections {
  public:
   StagedSections();
@@ -52,9 +89,11 @@ class StagedSections {
 
   /// Returns the C address of a buffer: of the array itself, or of a copy of it. An output is what the
   /// operation writes.
-  void* place(const CFI_cdesc_t* array, bool is_output);
+  void* place(const Description* array, bool is_output);
   /// Gives the copies to the request that the call has made. Returns `code`, the result of the call.
   int keep(int code, const MPI_Fint* request);
+  /// Copies the outputs back, where the operation has ended with the call. Returns `code`.
+  int end(int code);
 
  private:
   class Copies;
@@ -66,7 +105,7 @@ class StagedSections {
 template <class Count>
 class TypedSection {
  public:
-  TypedSection(const CFI_cdesc_t* array, Count count, MPI_Fint type);
+  TypedSection(const Description* array, Count count, MPI_Fint type);
   TypedSection(const TypedSection&) = delete;
   TypedSection& operator=(const TypedSection&) = delete;
   ~TypedSection();
@@ -89,7 +128,7 @@ class TypedSection {
 int describe(const Section& section, MPI_Count count, MPI_Datatype element, MPI_Datatype& made);
 
 /// Makes the partitioned operation of a section that is not contiguous. A datatype describes all partitions.
-int init_partitions(bool sends, const CFI_cdesc_t& array, MPI_Fint partitions, MPI_Count count, MPI_Fint type,
+int init_partitions(bool sends, const Description& array, MPI_Fint partitions, MPI_Count count, MPI_Fint type,
                     MPI_Fint peer, MPI_Fint tag, MPI_Fint comm, MPI_Fint info, MPI_Fint* request);
 
 /// Invokes the error handler of a window or a communicator. Returns the code if the handler returns.

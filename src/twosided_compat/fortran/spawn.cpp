@@ -39,7 +39,7 @@ extern "C" {
 void pmpi_comm_spawn_(const char* command, const char* argv, const MPI_Fint* maxprocs, const MPI_Fint* info,
                       const MPI_Fint* root, const MPI_Fint* comm, MPI_Fint* intercomm, MPI_Fint* codes,
                       MPI_Fint* ierror, std::size_t command_length, std::size_t argv_length) {
-  const bool has_arguments = argv != &RMA_MPI_COMMON(argv_null);
+  const bool has_arguments = !RMA_MPI_IS(argv, argv_null);
   CommandLine line(argv, has_arguments ? argv_length : 0, 1);
   store(ierror, PMPI_Comm_spawn(Text(command, command_length), has_arguments ? line.data() : MPI_ARGV_NULL,
                                 *maxprocs, handle<MPI_Info>(*info), *root, handle<MPI_Comm>(*comm),
@@ -52,7 +52,7 @@ void pmpi_comm_spawn_multiple_(const MPI_Fint* count, const char* commands, cons
                                const MPI_Fint* comm, MPI_Fint* intercomm, MPI_Fint* codes, MPI_Fint* ierror,
                                std::size_t command_length, std::size_t argv_length) {
   const auto size = static_cast<std::size_t>(*count > 0 ? *count : 0);
-  const bool has_arguments = argvs != &RMA_MPI_COMMON(argvs_null);
+  const bool has_arguments = !RMA_MPI_IS(argvs, argvs_null);
   std::vector<std::string> names;
   std::vector<CommandLine> lines;
   for (std::size_t i = 0; i < size; ++i) {

@@ -30,6 +30,8 @@ namespace {
 /// The library's name. Two of MPI in one process would be two MPIs with the same messages.
 #ifdef RMA_MPI_OPENMPI
 constexpr const char* kLibrary = "librma's libmpi.so.40";
+#elif defined(RMA_MPI_MPICH)
+constexpr const char* kLibrary = "librma's libmpi.so.12";
 #else
 constexpr const char* kLibrary = "librma's libmpi_abi.so.1";
 #endif

@@ -248,7 +248,7 @@ class Request : public Object {
 /// The request of every send that was over when it was issued, while MPI is initialised. Many handles may
 /// name it, so nothing changes it or frees it.
 inline constinit Request* sent_request = nullptr;
-inline constinit MPI_Request sent_handle = nullptr;  ///< its handle
+inline constinit MPI_Request sent_handle = {};  ///< its handle
 /// Frees a request that has ended, and makes its handle null.
 inline void forget(MPI_Request& handle, Request& request) {
   handle = MPI_REQUEST_NULL;

@@ -153,7 +153,7 @@ template <class Sent>
     return false;
   }
   request->posted = true;
-  *made = reinterpret_cast<MPI_Request>(request);  // as handle(): no request is predefined
+  *made = request->made_handle<MPI_Request>();  // no request is predefined
   return true;
 }
 

@@ -18,7 +18,7 @@ int no_type_of_status() { return failure(MPI_ERR_TYPE, "the handle is null, was 
 }  // namespace
 
 int get_count(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
-  if (status == nullptr || count == nullptr) return no_status();
+  if (is_missing(status) || count == nullptr) return no_status();
   const Datatype* const type = find<Datatype>(datatype);
   if (type == nullptr) return no_type_of_status();
   const MPI_Count bytes = bytes_of(*status);
@@ -32,7 +32,7 @@ int get_count(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count)
 }
 
 int get_elements(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
-  if (status == nullptr || count == nullptr) return no_status();
+  if (is_missing(status) || count == nullptr) return no_status();
   const Datatype* const type = find<Datatype>(datatype);
   if (type == nullptr) return no_type_of_status();
   const MPI_Count bytes = bytes_of(*status);
@@ -47,7 +47,7 @@ int get_elements(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* cou
 }
 
 int status_set_elements(MPI_Status* status, MPI_Datatype datatype, MPI_Count count) {
-  if (status == nullptr) return no_status();
+  if (is_missing(status)) return no_status();
   const Datatype* const type = find<Datatype>(datatype);
   if (type == nullptr) return no_type_of_status();
   const MPI_Count elements = type->elements();
@@ -65,44 +65,44 @@ int status_set_elements(MPI_Status* status, MPI_Datatype datatype, MPI_Count cou
 }
 
 int status_set_cancelled(MPI_Status* status, int flag) {
-  if (status == nullptr) return no_status();
+  if (is_missing(status)) return no_status();
   set_cancelled(*status, flag != 0);
   return MPI_SUCCESS;
 }
 
 int test_cancelled(const MPI_Status* status, int* flag) {
-  if (status == nullptr || flag == nullptr) return no_status();
+  if (is_missing(status) || flag == nullptr) return no_status();
   *flag = is_cancelled(*status) ? 1 : 0;
   return MPI_SUCCESS;
 }
 
 int status_set_source(MPI_Status* status, int source) {
-  if (status == nullptr) return no_status();
+  if (is_missing(status)) return no_status();
   status->MPI_SOURCE = source;
   return MPI_SUCCESS;
 }
 int status_get_source(const MPI_Status* status, int* source) {
-  if (status == nullptr || source == nullptr) return no_status();
+  if (is_missing(status) || source == nullptr) return no_status();
   *source = status->MPI_SOURCE;
   return MPI_SUCCESS;
 }
 int status_set_tag(MPI_Status* status, int tag) {
-  if (status == nullptr) return no_status();
+  if (is_missing(status)) return no_status();
   status->MPI_TAG = tag;
   return MPI_SUCCESS;
 }
 int status_get_tag(const MPI_Status* status, int* tag) {
-  if (status == nullptr || tag == nullptr) return no_status();
+  if (is_missing(status) || tag == nullptr) return no_status();
   *tag = status->MPI_TAG;
   return MPI_SUCCESS;
 }
 int status_set_error(MPI_Status* status, int err) {
-  if (status == nullptr) return no_status();
+  if (is_missing(status)) return no_status();
   status->MPI_ERROR = err;
   return MPI_SUCCESS;
 }
 int status_get_error(const MPI_Status* status, int* err) {
-  if (status == nullptr || err == nullptr) return no_status();
+  if (is_missing(status) || err == nullptr) return no_status();
   *err = status->MPI_ERROR;
   return MPI_SUCCESS;
 }

@@ -18,7 +18,7 @@
 namespace librma::mpi {
 namespace {
 
-/// The program's keys have these numbers and those above. Those of the ABI are below.
+/// The program's keys have these numbers and those above.
 constexpr int kFirstKey = 0x1000;
 
 /// A key of the program. It lives while the program has not freed it, or an object has an attribute with it.
@@ -156,7 +156,10 @@ void count_use(int keyval, int difference) {
 
 }  // namespace
 
-bool is_predefined_key(int keyval) { return keyval > MPI_KEYVAL_INVALID && keyval < kFirstKey; }
+bool is_predefined_key(int keyval) {
+  // MPICH's keys are far above those of a program; others are below.
+  return MPI_TAG_UB > kFirstKey ? keyval >= MPI_TAG_UB : keyval > MPI_KEYVAL_INVALID && keyval < kFirstKey;
+}
 
 template <class Handle>
 AttributesOf<Handle>::~AttributesOf() {

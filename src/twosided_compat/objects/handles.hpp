@@ -3,12 +3,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "mpi.h"
 
-// Handles: what kind of object each type of handle means, and how a handle means a predefined object. The
-// second is all that tells the personalities of this library apart, beside the constants of mpi.h: the one
-// with the standard's binary interface, and the one with Open MPI's, which defines RMA_MPI_OPENMPI.
+// Handles: what kind of object each type of handle means, and how a handle means an object. The second is all
+// that tells the personalities of this library apart, beside the constants of mpi.h: the one with the
+// standard's binary interface, the one with Open MPI's, which defines RMA_MPI_OPENMPI, and the one with
+// MPICH's, which defines RMA_MPI_MPICH.
 
 namespace librma::mpi {
 
@@ -46,6 +48,16 @@ enum class Kind : std::uint32_t {
 inline constexpr std::uintptr_t kPredefinedEnd = 0x1000;
 /// The numbers that constants.txt gives to predefined objects are below this one.
 inline constexpr std::uintptr_t kPredefinedSize = 0x400;
+
+/// Whether handles of this type are addresses of objects. In MPICH's interface they are integers, which mean
+/// the same in C and Fortran; only a file's handle is an address there, too.
+template <class Handle>
+inline constexpr bool kIsAddress = std::is_pointer_v<Handle>;
+
+/// Returns the handle of an object that the program has made, by the number that the object has drawn. Only
+/// for handles that are integers.
+template <class Handle>
+[[nodiscard]] Handle integer_handle(int number);
 
 /// Returns the bits of a handle.
 template <class Handle>
@@ -87,6 +99,18 @@ template <class Handle>
 [[nodiscard]] int fortran_number(std::uintptr_t number);
 /// Returns the number of the predefined object of this kind that the INTEGER stands for, or 0.
 [[nodiscard]] std::uintptr_t number_in_fortran(Kind kind, int fortran);
+
+#elif defined(RMA_MPI_MPICH)
+
+inline constexpr bool kHandlesAreNumbers = false;
+/// The number of the null handle of files.
+inline constexpr std::uintptr_t kFileNull = 0x118;
+
+}  // namespace librma::mpi
+
+#include "twosided_compat/objects/integer_handles.hpp"
+
+namespace librma::mpi {
 
 #else
 

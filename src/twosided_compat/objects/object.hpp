@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "mpi.h"
@@ -9,8 +10,8 @@
 
 namespace librma::mpi {
 
-/// The base of every object that a program has a handle of. The handle is the object's address, or that of a
-/// predefined object (handles.hpp).
+/// The base of every object that a program has a handle of. The handle is the object's address, or an integer
+/// with its number, or that of a predefined object (handles.hpp).
 class Object {
  public:
   /// Makes an object of the program, or the predefined one whose number is `predefined`.
@@ -36,13 +37,23 @@ class Object {
   template <class Handle>
   [[nodiscard]] Handle handle() const {
     if (is_predefined()) return predefined_handle<Handle>(static_cast<std::uintptr_t>(number()));
-    return reinterpret_cast<Handle>(bits(this));
+    return made_handle<Handle>();
+  }
+  /// Returns the same for an object that is not predefined.
+  template <class Handle>
+  [[nodiscard]] Handle made_handle() const {
+    if constexpr (kIsAddress<Handle>) {
+      return reinterpret_cast<Handle>(bits(this));
+    } else {
+      return integer_handle<Handle>(to_number());
+    }
   }
 
-  /// Returns the number that stands for the object in Fortran, and draws one at the first call. The number is
-  /// the object's until the object is destroyed, and lies outside the predefined ones. Thread-safe.
-  [[nodiscard]] int to_number();
-  /// Returns the object that has this number, or null.
+  /// Returns the number that stands for the object in handles that are integers, and draws one at the first
+  /// call. The number is the object's until the object is destroyed, and lies outside the predefined ones.
+  /// Thread-safe. Throws std::bad_alloc if no memory or number is left.
+  [[nodiscard]] int to_number() const;
+  /// Returns the object that has drawn this number, or null. Takes no lock.
   [[nodiscard]] static Object* from_number(int number);
 
  private:
@@ -51,7 +62,7 @@ class Object {
   [[nodiscard]] int number() const { return number_.load(std::memory_order_relaxed); }
 
   Kind kind_;
-  std::atomic<int> number_;  // 0: none was drawn yet
+  mutable std::atomic<int> number_;  // 0: none was drawn yet
 };
 
 /// An object with references: the program's handle is one, and everything that needs the object longer holds
@@ -74,10 +85,27 @@ class Counted : public Object {
 /// though none lies above kPredefinedSize: so a handle is compared with one bound, and not with two.
 inline constinit std::array<std::atomic<Object*>, kPredefinedEnd> predefined_objects = {};
 
+/// The objects that have drawn a number, by their number: parts of a table, each made when its first number
+/// is drawn, and kept.
+inline constexpr std::size_t kNumbersAtOnce = 0x1000;
+inline constexpr std::size_t kNumbersEnd = 0x4000000;
+using NumberedObjects = std::array<std::atomic<Object*>, kNumbersAtOnce>;
+inline constinit std::array<std::atomic<NumberedObjects*>, kNumbersEnd / kNumbersAtOnce> numbered_objects =
+    {};
+
 /// Makes `object` the one behind its predefined handle, until it is withdrawn.
 void publish_predefined(Object& object);
 /// Undoes publish_predefined().
 void withdraw_predefined(Object& object);
+
+inline Object* Object::from_number(int number) {
+  const auto place = static_cast<std::size_t>(number);
+  if (place < kPredefinedEnd || place >= kNumbersEnd) return nullptr;  // negative ones are large, too
+  // Both pair with to_number(), which stores the object last.
+  const NumberedObjects* const objects =
+      numbered_objects[place / kNumbersAtOnce].load(std::memory_order_acquire);
+  return objects != nullptr ? (*objects)[place % kNumbersAtOnce].load(std::memory_order_acquire) : nullptr;
+}
 
 /// Returns the object behind a handle, or null if the handle is a null handle or that of an object of another
 /// kind. A handle that was freed is mostly recognised, but not always: its memory may be in use again.
@@ -87,8 +115,10 @@ template <class T, class Handle>
   const std::uintptr_t number = predefined_number(handle);
   if (number < kPredefinedEnd) {
     object = predefined_objects[number].load(std::memory_order_acquire);  // pairs with publish_predefined()
-  } else {
+  } else if constexpr (kIsAddress<Handle>) {
     object = reinterpret_cast<Object*>(handle);
+  } else {
+    object = Object::from_number(static_cast<int>(number));
   }
   return object != nullptr && object->kind() == kind_of(Handle{}) ? static_cast<T*>(object) : nullptr;
 }

@@ -1,4 +1,4 @@
-! A program with Open MPI's module mpi_f08.
+! A program with the module mpi_f08 of Open MPI or MPICH.
 module f08_operator
   implicit none
 contains
@@ -20,7 +20,10 @@ program f08
   use mpi_f08
   use f08_operator
   implicit none
-  integer :: rank, ranks, sent(4), got(4), count, bytes
+  integer :: rank, ranks, sent(4), got(4), count, bytes, from, key, grid(4, 3)
+  integer(kind=MPI_ADDRESS_KIND) :: value, found
+  logical :: there
+  type(MPI_Request) :: both(2)
   type(MPI_Status) :: status
   type(MPI_Comm) :: copy
   type(MPI_Request) :: request
@@ -40,7 +43,27 @@ program f08
   if (status%MPI_SOURCE /= got(1) .or. status%MPI_TAG /= 3 .or. count /= 4) error stop 'the status'
   if (request /= MPI_REQUEST_NULL) error stop 'the request'
   call MPI_Recv(got, 4, MPI_INTEGER, MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+  ! Rows, whose elements do not lie one after the other.
+  from = mod(rank + ranks - 1, ranks)
+  grid = -1
+  grid(1, :) = 10 * rank + [1, 2, 3]
+  call MPI_Sendrecv(grid(1, :), 3, MPI_INTEGER, mod(rank + 1, ranks), 5, grid(3, :), 3, MPI_INTEGER, from, 5, &
+                    MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+  if (any(grid(3, :) /= 10 * from + [1, 2, 3]) .or. any(grid(2, :) /= -1)) error stop 'the rows'
+  if (MPI_SUBARRAYS_SUPPORTED) then
+    call MPI_Irecv(grid(2, 3:1:-1), 3, MPI_INTEGER, from, 6, MPI_COMM_WORLD, both(1))
+    call MPI_Isend(grid(1, :), 3, MPI_INTEGER, mod(rank + 1, ranks), 6, MPI_COMM_WORLD, both(2))
+    call MPI_Waitall(2, both, MPI_STATUSES_IGNORE)
+    if (any(grid(2, :) /= 10 * from + [3, 2, 1]) .or. any(grid(4, :) /= -1)) error stop 'the rows in the background'
+  end if
+  call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, key, 0_MPI_ADDRESS_KIND)
+  value = -7
+  call MPI_Comm_set_attr(MPI_COMM_WORLD, key, value)
+  call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, found, there)
+  if (.not. there .or. found < 32767) error stop 'the largest tag'
   call MPI_Comm_dup(MPI_COMM_WORLD, copy)
+  call MPI_Comm_get_attr(copy, key, found, there)
+  if (.not. there .or. found /= -7) error stop 'the copied attribute'
   call MPI_Comm_free(copy)
   if (.not. copy == MPI_COMM_NULL) error stop 'the freed communicator'
   call MPI_Op_create(add_tenfold, .true., op)

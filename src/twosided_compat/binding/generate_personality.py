@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Writes what the library that stands in for Open MPI's libmpi.so.40 has instead of the files that generate.py writes.
+"""Writes what the libraries that stand in for Open MPI's libmpi.so.40 and MPICH's libmpi.so.12 have instead of the files
+that generate.py writes.
 
-usage: generate_openmpi.py SOURCE_FOLDER OUTPUT_FOLDER HEADER_FOLDER
+usage: generate_personality.py NAME SOURCE_FOLDER OUTPUT_FOLDER HEADER_FOLDER
 
-SOURCE_FOLDER holds the tables of generate.py, and openmpi.txt with Open MPI's values. HEADER_FOLDER gets mpi.h. OUTPUT_FOLDER
-gets twosided_compat/numbers.hpp, error_classes.inc and predefined_types.inc, and what only this library has:
-predefined_symbols.inc, fortran_numbers.inc, f08_constants.inc and conversions.inc. The entry points are those of generate.py.
+NAME is openmpi or mpich. SOURCE_FOLDER holds the tables of generate.py, and NAME.txt with the values of that MPI.
+HEADER_FOLDER gets mpi.h. OUTPUT_FOLDER gets twosided_compat/numbers.hpp, error_classes.inc, predefined_types.inc and
+conversions.inc, and what only one library has: predefined_symbols.inc, fortran_numbers.inc and f08_constants.inc, or
+integer_handles.inc. The entry points are those of generate.py.
 """
 
 import pathlib
@@ -16,12 +18,16 @@ import generate
 
 
 class Handle:
-    """A predefined object: `number` is the standard's, or one that the standard leaves free."""
+    """A predefined object: `number` is the standard's, or one that the standard leaves free. `value` is the C expression of
+    its handle. Open MPI's handles are the addresses of symbols, and have other numbers in Fortran."""
 
-    def __init__(self, c_type, name, symbol, fortran, number):
-        self.c_type, self.name, self.number = c_type, name, number
-        self.fortran = fortran
-        self.symbol = f"rma_mpi_predefined_{name.lower()}" if symbol == "-" else symbol
+    def __init__(self, c_type, name, value, fortran, number):
+        self.c_type, self.name, self.number, self.fortran = c_type, name, number, fortran
+        self.is_number = value[0].isdecimal()
+        self.symbol = f"rma_mpi_predefined_{name.lower()}" if value == "-" else value
+        self.value = f"&{self.symbol}"
+        if self.is_number:  # an int, some of them negative ones
+            self.value = value if int(value, 0) < 1 << 31 else str(int(value, 0) - (1 << 32))
 
     @property
     def structure(self):
@@ -33,7 +39,7 @@ def structure_of(c_type):
     return f"struct MPI_ABI_{c_type.removeprefix('MPI_')}"
 
 
-def read_openmpi(path, standard):
+def read_personality(path, standard):
     """Returns {name: value} of the numbers, the predefined objects, {C type: bytes of its objects}, and
     {name: (number, description)} of the datatypes that the standard does not have."""
     numbers, handles, sizes, types = {}, [], {}, {}
@@ -41,23 +47,23 @@ def read_openmpi(path, standard):
     for line in path.read_text(encoding="utf-8").splitlines():
         if match := re.match(r"\[(\w*)\] ?(.*)$", line):
             c_type = match[1]
-            if c_type and match[2].isdecimal():
+            if match[2].isdecimal():
                 sizes[c_type] = int(match[2])
         elif line and not line.startswith("#"):
-            name, *rest = line.split(maxsplit=4)
-            if c_type not in sizes:
-                numbers[name] = rest[0]
+            name, value, *rest = line.split(maxsplit=4)
+            if not c_type or c_type.startswith("MPI_T_"):
+                numbers[name] = value
                 continue
             if len(rest) > 2:
-                types[name] = (rest[2], rest[3])
-            number = rest[2] if len(rest) > 2 else standard[f"MPI_{name}"]
-            handles.append(Handle(c_type, name, rest[0], int(rest[1]), int(number, 0)))
+                types[name] = (rest[1], rest[2])
+            number = rest[1] if len(rest) > 2 else standard[f"MPI_{name}"]
+            handles.append(Handle(c_type, name, value, int(rest[0]) if rest else None, int(number, 0)))
     return numbers, handles, sizes, types
 
 
 def merge(constants, numbers, handles):
-    """The groups of generate.read_constants() with Open MPI's values. Those of handles are the addresses of symbols."""
-    symbol_of = {(h.c_type, h.number): h.symbol for h in handles}
+    """The groups of generate.read_constants() with this MPI's values."""
+    value_of = {(h.c_type, h.number): h.value for h in handles}
     known = {name.removeprefix("MPI_") for _, _, entries in constants for name, _ in entries}
     strangers = [h for h in handles if h.name not in known]
     merged = []
@@ -65,11 +71,8 @@ def merge(constants, numbers, handles):
         own = []
         for name, value in entries:
             key = name if name.startswith("MPIX_") else name.removeprefix("MPI_")
-            if (c_type, int(value, 0)) in symbol_of:
-                own.append((name, f"&{symbol_of[c_type, int(value, 0)]}"))
-            else:
-                own.append((name, numbers.get(key, value)))
-        own += [(f"MPI_{h.name}", f"&{h.symbol}") for h in strangers if h.c_type == c_type]
+            own.append((name, value_of.get((c_type, int(value, 0)), numbers.get(key, value))))
+        own += [(f"MPI_{h.name}", h.value) for h in strangers if h.c_type == c_type]
         merged.append((c_type, title, own))
     return merged
 
@@ -102,9 +105,9 @@ def conversion_functions(chapters):
 
 
 def header(template, chapters, constants, handles):
-    symbols = "\n".join(f"extern {h.structure} {h.symbol};" for h in handles)
+    symbols = "".join(f"extern {h.structure} {h.symbol};\n" for h in handles if not h.is_number)
     text = template.replace("@conversion_prototypes@", conversion_prototypes(chapters))
-    text = text.replace("@handles@", f"{symbols}\n\n@handles@")
+    text = text.replace("@handles@", f"{symbols}\n@handles@")
     return generate.header(text, chapters, constants)
 
 
@@ -122,33 +125,42 @@ def fortran_numbers(handles):
 
 def f08_constants(constants, handles):
     """The handles that Open MPI's module mpi_f08 has as constants."""
-    numbers = {f"&{h.symbol}": h.fortran for h in handles if not h.symbol.startswith("rma_")}
+    numbers = {h.value: h.fortran for h in handles if not h.symbol.startswith("rma_")}
     names = [(name.removeprefix("MPI_").lower(), numbers.get(value)) for _, _, entries in constants for name, value in entries]
     return "".join(f"RMA_MPI_CONSTANT({name}, {number})\n" for name, number in names if number is not None)
 
 
+def integer_handles(handles):
+    """The elements of a table of the handles that are integers."""
+    return "".join(f"IntegerHandle{{Kind::k{h.c_type.removeprefix('MPI_').title()}, 0x{h.number:03x}, {h.symbol}}},\n"
+                   for h in handles if h.symbol != "0")
+
+
 def main():
-    source, output, headers = map(pathlib.Path, sys.argv[1:])
+    name = sys.argv[1]
+    source, output, headers = map(pathlib.Path, sys.argv[2:])
     chapters = generate.read_functions(source / "functions.txt")
     standard = generate.read_constants(source / "constants.txt")
-    values = {name: value for _, _, entries in standard for name, value in entries}
-    numbers, handles, sizes, types = read_openmpi(source / "openmpi.txt", values)
+    values = {constant: value for _, _, entries in standard for constant, value in entries}
+    numbers, handles, sizes, types = read_personality(source / f"{name}.txt", values)
     constants = merge(standard, numbers, handles)
-    template = generate.personality((source / "mpi.h.in").read_text(encoding="utf-8"), "openmpi")
+    template = generate.personality((source / "mpi.h.in").read_text(encoding="utf-8"), name)
     generate.write(headers / "mpi.h", header(template, chapters, constants, handles))
 
-    folder = output / "twosided_compat"
-    added = [(f"MPI_{name}", number) for name, (number, _) in types.items()]
+    added = [(f"MPI_{constant}", number) for constant, (number, _) in types.items()]
     with_added = [(c_type, title, entries + added * (c_type == "MPI_Datatype")) for c_type, title, entries in standard]
-    generate.write(folder / "numbers.hpp", generate.numbers(with_added))
-    descriptions = {name: (numbers.get(name, value), text)
-                    for name, (value, text) in generate.read_descriptions(source / "constants.txt").items()}
-    generate.write(folder / "error_classes.inc", generate.error_classes(descriptions))
-    generate.write(folder / "predefined_types.inc", generate.predefined_types({**descriptions, **types}))
-    generate.write(folder / "predefined_symbols.inc", predefined_symbols(handles, sizes))
-    generate.write(folder / "fortran_numbers.inc", fortran_numbers(handles))
-    generate.write(folder / "f08_constants.inc", f08_constants(constants, handles))
-    generate.write(folder / "conversions.inc", conversion_functions(chapters))
+    descriptions = {constant: (numbers.get(constant, value), text)
+                    for constant, (value, text) in generate.read_descriptions(source / "constants.txt").items()}
+    made = {"numbers.hpp": generate.numbers(with_added), "error_classes.inc": generate.error_classes(descriptions),
+            "predefined_types.inc": generate.predefined_types({**descriptions, **types}),
+            "conversions.inc": conversion_functions(chapters)}
+    if name == "openmpi":
+        made |= {"predefined_symbols.inc": predefined_symbols(handles, sizes), "fortran_numbers.inc": fortran_numbers(handles),
+                 "f08_constants.inc": f08_constants(constants, handles)}
+    else:
+        made["integer_handles.inc"] = integer_handles(handles)
+    for file, text in made.items():
+        generate.write(output / "twosided_compat" / file, text)
 
 
 if __name__ == "__main__":

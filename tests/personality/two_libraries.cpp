@@ -1,5 +1,5 @@
-// A program that is linked with libmpi_abi.so.1 loads a part that was linked with libmpi.so.40: the second
-// MPI_Init fails with a text that names both.
+// A program that is linked with libmpi_abi.so.1 loads a part that was linked with another MPI's library: the
+// second MPI_Init fails with a text that names both.
 
 #include <dlfcn.h>
 

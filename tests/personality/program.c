@@ -1,10 +1,18 @@
-/* A program for Open MPI as it is: messages, a reduction, handles in static data, and the unsupported files.
- * Open MPI counts the null of the version, too. */
+/* A program for Open MPI or MPICH as it is: messages, a reduction, handles in static data, and a file that is
+ * not there. Open MPI counts the null of the version, too. */
 
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef OPEN_MPI
+#define RANK_VARIABLE "OMPI_COMM_WORLD_RANK"
+#define SIZE_VARIABLE "OMPI_COMM_WORLD_SIZE"
+#else
+#define RANK_VARIABLE "PMI_RANK"
+#define SIZE_VARIABLE "PMI_SIZE"
+#endif
 
 static MPI_Comm world = MPI_COMM_WORLD;
 
@@ -39,8 +47,8 @@ int main(int argc, char** argv) {
   error = MPI_File_open(world, "no-such-file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
   MPI_Error_class(error, &error);
   check(error == MPI_ERR_NO_SUCH_FILE && file == MPI_FILE_NULL, "the file");
-  printf("rank %d of %d: %.20s, OMPI_COMM_WORLD_RANK %s of %s\n", rank, size, version,
-         getenv("OMPI_COMM_WORLD_RANK"), getenv("OMPI_COMM_WORLD_SIZE"));
+  printf("rank %d of %d: %.20s, %s %s of %s\n", rank, size, version, RANK_VARIABLE, getenv(RANK_VARIABLE),
+         getenv(SIZE_VARIABLE));
   MPI_Finalize();
   return 0;
 }

@@ -1,0 +1,90 @@
+# What the tests of the personalities share (src/twosided_compat/personality.cmake). Programs are compiled and linked as
+# those for the other MPI are, and run on librma: LABEL.<program>.n<ranks>. A folder of tests sets `personality` and `label`,
+# and includes this file; it needs the other MPI's compilers.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+string(TOUPPER ${personality} upper)
+set(shared ${CMAKE_CURRENT_LIST_DIR})
+get_target_property(other_headers rma_mpi_${personality} INTERFACE_INCLUDE_DIRECTORIES)
+find_file(${personality}_header mpi.h PATHS ${other_headers} NO_DEFAULT_PATH REQUIRED)
+mark_as_advanced(${personality}_header)
+set(other_header ${${personality}_header})
+list(GET RMA_${upper}_INCLUDE 0 own_headers)
+list(GET RMA_${upper}_INCLUDE 1 own_tables)
+
+# personality_check(NAME COMMAND word...)
+function(personality_check name)
+  add_test(NAME ${label}.${name} ${ARGN})
+  set_tests_properties(${label}.${name} PROPERTIES LABELS ${label} TIMEOUT 100)
+endfunction()
+
+# Every name that Debian 12's programs and libraries for this MPI import.
+list(TRANSFORM RMA_${upper}_LIBRARIES REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE libraries)
+personality_check(imports COMMAND Python3::Interpreter -B ${shared}/imports.py ${CMAKE_CURRENT_SOURCE_DIR}/imports.txt
+                                  ${libraries})
+
+# The programs of tests/mpi. What they call of later versions of MPI is declared behind the MPI's own header, and so they are
+# linked with the library that they run with.
+set(later ${CMAKE_CURRENT_BINARY_DIR}/later)
+add_custom_command(
+  OUTPUT ${later}/mpi.h
+  COMMAND Python3::Interpreter -B ${shared}/later.py ${other_header} ${own_headers}/mpi.h ${later}/mpi.h
+  DEPENDS ${shared}/later.py ${other_header} rma_${personality}_header ${own_headers}/mpi.h
+  VERBATIM)
+add_custom_target(rma_later_header_${label} DEPENDS ${later}/mpi.h)
+# later_program(PROGRAM): one of tests/mpi, as the target LABEL-PROGRAM
+function(later_program program)
+  string(REPLACE _ - name ${label}-${program})
+  rma_program(${name} SOURCES ../mpi/${program}.cpp LIBS rma_${personality})
+  add_dependencies(${name} rma_later_header_${label})
+  target_include_directories(${name} BEFORE PRIVATE ${later})
+  target_include_directories(${name} SYSTEM PRIVATE ${other_headers})
+  target_compile_definitions(${name} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  target_compile_options(${name} PRIVATE -Wno-deprecated-declarations)
+endfunction()
+# later_test(PROGRAM RANKS [OPTION...])
+function(later_test program ranks)
+  string(REPLACE _ - name ${label}-${program})
+  add_test(NAME ${label}.${program}.n${ranks}
+           COMMAND $<TARGET_FILE:rmarun> -n ${ranks} --timeout 240 ${ARGN} $<TARGET_FILE:${name}>)
+  set_tests_properties(${label}.${program}.n${ranks} PROPERTIES LABELS ${label} TIMEOUT 300 PROCESSORS 2)
+endfunction()
+
+# other_program(NAME COMPILER SOURCE [OPTION...]): a program as the MPI's own compilers make it, as the target LABEL-NAME. The
+# variable LABEL-NAME is its path, or not set if there is no such compiler.
+function(other_program name compiler source)
+  find_program(RMA_${upper}_${compiler} ${compiler}.${personality})
+  mark_as_advanced(RMA_${upper}_${compiler})
+  if(NOT RMA_${upper}_${compiler})
+    return()
+  endif()
+  set(program ${PROJECT_BINARY_DIR}/bin/${label}-${name})
+  file(GLOB included CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/mpi_fortran/*.inc)
+  add_custom_command(
+    OUTPUT ${program}
+    COMMAND ${RMA_${upper}_${compiler}} -w ${ARGN} -o ${program} ${source}
+    DEPENDS ${source} ${included} ${RMA_${upper}_LIBRARIES}
+    VERBATIM)
+  add_custom_target(${label}-${name} ALL DEPENDS ${program})
+  set(${label}-${name} ${program} PARENT_SCOPE)
+endfunction()
+# other_test(NAME RANKS): a program of other_program(), if it is there
+function(other_test name ranks)
+  if(NOT ${label}-${name})
+    return()
+  endif()
+  add_test(NAME ${label}.${name}.n${ranks} COMMAND $<TARGET_FILE:rmarun> -n ${ranks} --timeout 120 ${${label}-${name}})
+  set_tests_properties(${label}.${name}.n${ranks} PROPERTIES LABELS ${label} TIMEOUT 180 PROCESSORS 2)
+endfunction()
+
+# How a program gets its MPI.
+other_program(program mpicc ${shared}/program.c)
+foreach(case IN ITEMS asked by_itself own through_a_shell not_told by_variable no_such_value)
+  personality_check(chosen-${case} COMMAND Python3::Interpreter -B ${shared}/chosen.py ${personality} ${case}
+                                           $<TARGET_FILE:rmarun> ${${label}-program})
+endforeach()
+
+rma_program(${label}-two-libraries SOURCES ${shared}/two_libraries.cpp LIBS rma::mpi ${CMAKE_DL_LIBS})
+personality_check(two-libraries COMMAND $<TARGET_FILE:rmarun> -n 1 --timeout 60 $<TARGET_FILE:${label}-two-libraries>
+                                        $<TARGET_FILE:rma_${personality}>)
+set_tests_properties(${label}.two-libraries PROPERTIES PASS_REGULAR_EXPRESSION
+  "librma's libmpi_abi.so.1 serves this process already, and librma's libmpi.so.${RMA_${upper}_VERSION} cannot do so too")
