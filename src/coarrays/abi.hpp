@@ -104,6 +104,8 @@ enum Stat : int {
   kFailure = 1,  ///< of all statements without a value of their own
   kStoppedImage = 6000,
   kFailedImage = 6001,
+  /// The statement has the lock, which an image held that has failed. gfortran 12 to 14 have no name for it.
+  kUnlockedFailedImage = 6002,
 };
 
 /// The flags of co_reduce.

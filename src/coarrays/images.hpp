@@ -39,6 +39,7 @@ struct Meeting {
   std::uint64_t run;                              ///< of image 1: a random number
   std::uint64_t ended;                            ///< the number of images that have begun to stop, or failed
   std::array<std::uint64_t, kLockPlaces> places;  ///< of the queues of locks (locks.cpp)
+  std::array<std::uint64_t, kLockPlaces> fronts;  ///< which place is in front of each
 };
 /// What an image knows of each rank, behind its Meeting. The ranks write it.
 struct Partner {

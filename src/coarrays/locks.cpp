@@ -5,12 +5,20 @@
 // (the values of stat=), so locks are made of atomics here. The word of a lock in the coarray names the last
 // place of its queue: the rank, and which of that image's places. A place says which place is behind it, and
 // whether its image still waits.
+//
+// An image may fail while it holds a lock or waits for it. A place therefore also says which place is in
+// front of it (Meeting::fronts). An image that waits looks from time to time whether the image in front has
+// failed. If that one held the lock, nobody hands it over, and this image takes it. If it waited, the place
+// in front of that decides. An image that lives hands the lock to the place behind it even if its image has
+// failed, whose place then says that it holds the lock. Only the image behind looks at a place, so no two
+// images take a lock.
 
 #include <bit>
 #include <map>
 #include <tuple>
 
 #include "coarrays/entry_points.hpp"
+#include "coarrays/looks.hpp"
 #include "coarrays/memory.hpp"
 #include "rma/direct.h"
 
@@ -19,6 +27,9 @@ namespace {
 
 /// The mark of a place whose image waits. The other bits name the place behind.
 constexpr std::uint64_t kWaits = std::uint64_t{1} << 63U;
+
+/// In Meeting::fronts: the lock was free. 0: the image does not know yet, or has failed before it could say.
+constexpr std::uint64_t kNobody = ~std::uint64_t{0};
 
 /// A place in a queue: a word of a rank's Meeting.
 struct PlaceName {
@@ -33,6 +44,7 @@ struct PlaceName {
     return {.rank = static_cast<int>(name / kLockPlaces) - 1, .index = name % kLockPlaces};
   }
   [[nodiscard]] std::uint64_t* word() const { return &meetings.of(rank)->places[index]; }
+  [[nodiscard]] std::uint64_t* front() const { return &meetings.of(rank)->fronts[index]; }
 };
 
 /// A lock of one image's coarray.
@@ -64,6 +76,7 @@ class Held {
     if (index == kLockPlaces) die(fmt::format("an image holds at most {} locks at a time", kLockPlaces));
     used_[index] = true;
     const PlaceName place = {.rank = rma_rank(), .index = index};
+    __atomic_store_n(place.front(), 0, __ATOMIC_RELEASE);
     __atomic_store_n(place.word(), kWaits, __ATOMIC_RELEASE);  // pairs with the next place's update of it
     return places_.emplace(lock, place).first->second;
   }
@@ -85,20 +98,65 @@ Lock lock_of(const Coarray& locks, std::size_t index, int rank) {
       .rank = rank};
 }
 
-void acquire(const Lock& lock) {
-  const PlaceName& place = held.add(lock);
-  const std::uint64_t before = update_word(RMA_SWAP, lock, place.packed());
-  if (before == 0) return;
-  update_word(RMA_OR, word_of(PlaceName::unpacked(before)), place.packed());
-  wait_until([&] { return (load(*place.word()) & kWaits) == 0; });
+/// Says which place is in front of one of this image's, for the image behind.
+void note_front(const PlaceName& place, std::uint64_t front) {
+  __atomic_store_n(place.front(), front, __ATOMIC_RELEASE);
 }
 
-bool try_acquire(const Lock& lock) {
+bool has_failed(int rank) {
+  return load(meetings.partners()[rank].end) == kFailed || process_has_ended(rank);
+}
+
+/// Returns whether an image held the lock and has failed, and all images between it and the place behind
+/// `front` have, so that nobody hands the lock over.
+bool abandoned(PlaceName front) {
+  while (has_failed(front.rank)) {
+    std::uint64_t waits = 0;
+    std::uint64_t before = 0;
+    require(rma_get8(&waits, front.word(), front.rank));
+    require(rma_get8(&before, front.front(), front.rank));
+    if ((waits & kWaits) == 0 || before == kNobody) return true;
+    if (before == 0) return false;
+    front = PlaceName::unpacked(before);
+  }
+  return false;
+}
+
+/// Returns whether the lock was taken over from an image that has failed.
+bool acquire(const Lock& lock) {
+  const PlaceName& place = held.add(lock);
+  const std::uint64_t before = update_word(RMA_SWAP, lock, place.packed());
+  note_front(place, before != 0 ? before : kNobody);
+  if (before == 0) return false;
+  const PlaceName front = PlaceName::unpacked(before);
+  update_word(RMA_OR, word_of(front), place.packed());
+  const auto handed_over = [&] { return (load(*place.word()) & kWaits) == 0; };
+  Looks looks;
+  bool taken = false;
+  wait_until([&] { return handed_over() || (taken = looks.due() && abandoned(front)); });
+  // It may have failed right after it handed the lock over.
+  if (taken) note_front(place, kNobody);
+  return taken && !handed_over();
+}
+
+enum class Attempt : std::uint8_t { refused, acquired, taken_over };
+
+Attempt try_acquire(const Lock& lock) {
   // The place is needed before anybody can see it at the queue's end.
   const PlaceName& place = held.add(lock);
-  if (update_word(RMA_COMPARE_SWAP, lock, place.packed(), 0) == 0) return true;
-  held.remove(lock);
-  return false;
+  const std::uint64_t last = update_word(RMA_COMPARE_SWAP, lock, place.packed(), 0);
+  Attempt attempt = last == 0 ? Attempt::acquired : Attempt::refused;
+  static Looks looks;
+  if (last != 0 && looks.due() && abandoned(PlaceName::unpacked(last)) &&
+      update_word(RMA_COMPARE_SWAP, lock, place.packed(), last) == last) {
+    attempt = Attempt::taken_over;
+  }
+  if (attempt == Attempt::refused) {
+    held.remove(lock);
+  } else {
+    note_front(place, kNobody);
+  }
+  return attempt;
 }
 
 void release(const Lock& lock) {
@@ -125,12 +183,17 @@ void caf_lock(Coarray* token, std::size_t index, int image, int* acquired, int* 
   const Lock lock = lock_of(*token, index, rank);
   if (held.find(lock) != nullptr)
     return outcome.fail(kLocked, "this image has locked the lock variable already");
+  bool taken_over = false;
   if (acquired == nullptr) {
-    acquire(lock);
+    taken_over = acquire(lock);
   } else {
-    *acquired = try_acquire(lock) ? 1 : 0;
+    const Attempt attempt = try_acquire(lock);
+    *acquired = attempt != Attempt::refused ? 1 : 0;
+    taken_over = attempt == Attempt::taken_over;
   }
   outcome.succeed();
+  // No error: the statement has the lock, and needs no stat=.
+  if (taken_over && stat != nullptr) *stat = kUnlockedFailedImage;
 }
 
 void caf_unlock(Coarray* token, std::size_t index, int image, int* stat, char* message, std::size_t length) {

@@ -4,13 +4,13 @@
 // with it, stores that number into the partner's memory, and waits until the partner's number is as high.
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <span>
 #include <vector>
 
 #include "coarrays/entry_points.hpp"
 #include "coarrays/images.hpp"
+#include "coarrays/looks.hpp"
 #include "coarrays/sync.hpp"
 #include "rma/direct.h"
 
@@ -35,34 +35,14 @@ Outcome outcome_of_sync(int* stat, char* message, std::size_t length) {
   return {.stat = stat, .message = message, .length = length};
 }
 
-/// Looks from time to time whether an image for which this one waits has died.
-class DeathWatch {
- public:
-  explicit DeathWatch(int rank) : rank_(rank) {}
-  /// Called often. Mostly only counts.
-  bool died() {
-    if (++calls_ % kCallsBetween != 0) return false;
-    const Clock::time_point now = Clock::now();
-    if (now - looked_ < kBetweenLooks) return false;
-    looked_ = now;
-    return process_has_ended(rank_);
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  static constexpr unsigned kCallsBetween = 16;
-  static constexpr std::chrono::milliseconds kBetweenLooks{100};
-  int rank_;
-  unsigned calls_ = 0;
-  Clock::time_point looked_ = Clock::now();
-};
-
 /// Waits until `rank` has executed sync images with this image as often, or has ended. Returns 0, or why it
 /// has ended.
 int wait_for(int rank, std::uint64_t times) {
   Partner& partner = meetings.partners()[rank];
-  DeathWatch watch(rank);
-  wait_until([&] { return load(partner.syncs) >= times || load(partner.end) != 0 || watch.died(); });
+  Looks looks;
+  wait_until([&] {
+    return load(partner.syncs) >= times || load(partner.end) != 0 || (looks.due() && process_has_ended(rank));
+  });
   if (load(partner.syncs) >= times) return 0;
   if (load(partner.end) == 0) find_failed_images();
   return load(partner.end) == kFailed ? kFailedImage : kStoppedImage;

@@ -1,7 +1,7 @@
 ! One image fails, by fail image or by a signal; the others notice it and go on as a team. Run by rmarun --survive.
 program failures
   use, intrinsic :: iso_c_binding, only: c_int
-  use, intrinsic :: iso_fortran_env, only: stat_failed_image, team_type
+  use, intrinsic :: iso_fortran_env, only: lock_type, stat_failed_image, team_type
   implicit none
   interface
     integer(c_int) function raise(signal) bind(c)
@@ -11,14 +11,20 @@ program failures
   end interface
   integer, parameter :: lost = 2
   integer, save :: value[*] = 0
+  type(lock_type), save :: guard[*], second[*]
   character(10) :: way
   type(team_type) :: living
   integer, allocatable :: own[:]
-  integer :: me, images, stat, sum, other
+  integer :: me, images, stat, sum, other, taken
+  logical :: got
 
   me = this_image()
   images = num_images()
   call get_command_argument(1, way)
+  if (me == lost) then
+    lock (guard[1])
+    lock (second[1])
+  end if
   sync all
   if (me == lost) then
     if (way == 'fail') fail image
@@ -48,9 +54,25 @@ program failures
   sync all (stat=stat)
   if (stat /= stat_failed_image) error stop 'the second sync all'
 
+  ! Its locks: one of those that wait takes the first over, and an attempt takes the second over.
+  lock (guard[1], stat=stat)
+  taken = merge(0, 1, stat == 0)
+  unlock (guard[1])
+  if (me == 1) then
+    do
+      lock (second[1], acquired_lock=got, stat=stat)
+      if (got) exit
+      if (stat /= 0) error stop 'a refused attempt'
+    end do
+    if (stat == 0) error stop 'the lock of a failed image'
+    unlock (second[1])
+  end if
+
   form team (1, living)
   change team (living)
     if (num_images() /= images - 1) error stop 'the images of the team'
+    call co_sum(taken)
+    if (taken /= 1) error stop 'images that took a lock over'
     allocate (own[*])
     own = this_image()
     sync all
