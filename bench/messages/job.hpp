@@ -66,5 +66,7 @@ void measure_reuse(const Job& job);
 void measure_effective(const Job& job);
 /** Measures half a round trip between rank 0 and each of its first peers in turn, by their number. */
 void measure_peers(const Job& job);
+/** Measures the round trip of an active message between ranks 0 and 1. */
+void measure_active(const Job& job);
 
 }  // namespace rma::bench

@@ -29,7 +29,8 @@ constexpr Mode<Job> kModes[] = {
      measure_bandwidth},
     {"reuse", "bandwidth by size and by how often the buffers at both ends are used", measure_reuse},
     {"effective", "b_eff: all ranks in rings", measure_effective},
-    {"peers", "half a round trip of 8 bytes, by the number of rank 0's peers", measure_peers}};
+    {"peers", "half a round trip of 8 bytes, by the number of rank 0's peers", measure_peers},
+    {"active", "a round trip of active messages while both ranks poll", measure_active}};
 
 int measure(const MessagesOptions& options) {
   const rma::Environment environment;
