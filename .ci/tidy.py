@@ -36,9 +36,10 @@ def parts_of(source):
 
 
 def groups(build):
-    """Returns (source, compiler's arguments without output) of the shipped code. MPI's sources are compiled twice, and
+    """Returns (source, compiler's arguments without output) of the shipped code. MPI's sources are compiled three times, and
     checked once: a group is left out if other groups have all of its files."""
-    found = sorted(all_groups(build), key=lambda group: "-DRMA_MPI_OPENMPI" in group[1])
+    personalities = {"-DRMA_MPI_OPENMPI", "-DRMA_MPI_MPICH"}
+    found = sorted(all_groups(build), key=lambda group: not personalities.isdisjoint(group[1]))
     seen = set()
     chosen = []
     for source, command in found:
