@@ -53,7 +53,9 @@ typedef struct rma_posted_recv {
   int ended;               /**< 0, or one of the next two from the end on; see rma_posted_ended */
   int reserved;
   uint64_t operation; /**< the library's name of the receive; 0 while `own` is all that it has of it */
-  uint64_t own[9];    /**< the library's, until the end */
+  void* address;      /**< the buffer: from the call that posts the receive to its end */
+  size_t bytes;       /**< its size */
+  uint64_t own[7];    /**< the library's, until the end */
 } rma_posted_recv_t;
 
 /** Does rma_post_recv if that needs nothing but `*posted`, or if the message is there already. Returns 1
@@ -64,6 +66,21 @@ int rma_try_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t con
  *  does not exist. Returns RMA_ERR_NO_MEMORY. */
 rma_status_t rma_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
                            rma_posted_recv_t* posted);
+
+/** A context in the form that a receive needs: a caller that has many receives in it looks it up once. */
+typedef struct rma_receive_context rma_receive_context_t;
+/** Returns the context with this number. It is valid until rma_finalize, or until the number is given back
+ *  (rma_context_drop, rma_contexts_return). Returns null outside rma_init ... rma_finalize, if calls are
+ *  traced, and if there is no memory: the caller then uses the functions that take the number. */
+rma_receive_context_t* rma_find_receive_context(uint32_t context);
+/** Does what rma_try_recv does, for a receive without wildcards. `info` may be null. */
+int rma_try_recv_in(void* dst, size_t bytes, int source, int tag, rma_receive_context_t* context,
+                    rma_message_info_t* info);
+/** Posts a receive without wildcards into the buffer that `posted->address` and `posted->bytes` describe.
+ *  Returns RMA_SUCCESS: a receive that cannot be posted ends at once, and rma_posted_wait returns why. So a
+ *  caller that has nothing else to do jumps here, and saves no registers. After rma_finalize and in a forked
+ *  child the receive ends with what rma_post_recv returns, and the context is not looked at. */
+rma_status_t rma_post_recv_in(rma_posted_recv_t* posted, int source, int tag, rma_receive_context_t* context);
 /** The values of rma_posted_recv_t::ended after the end. */
 enum { RMA_POSTED_WELL = 1, RMA_POSTED_FAILED = 2 };
 /** Returns whether the receive has ended, and how: the buffer and the other members are valid then. Makes no

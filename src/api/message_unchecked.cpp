@@ -9,6 +9,7 @@
 #include <span>
 
 #include "api/call.hpp"
+#include "messages/matching/operation_ends.hpp"
 #include "messages/messages.hpp"
 
 namespace librma {
@@ -43,18 +44,42 @@ namespace {
   return 1;
 }
 
-// As above, for rma_try_recv.
-[[gnu::noinline]] int receive_longer(void* dst, std::size_t bytes, int source, int tag, std::uint32_t context,
-                                     rma_message_info_t* info) {
-  return messages_at_once()->receive_longer({static_cast<std::byte*>(dst), bytes},
-                                            {.source = source, .tag = tag, .context = context}, *info)
+// As above, for the functions that receive.
+[[gnu::noinline]] int receive_longer(void* dst, std::size_t bytes, int source, int tag,
+                                     MessageContext* context, rma_message_info_t* info) {
+  return messages_at_once()->receive_longer({static_cast<std::byte*>(dst), bytes}, source, tag, *context,
+                                            info)
              ? 1
              : 0;
 }
 
-[[gnu::noinline]] int end_if_hopeless(Messages& messages, rma_posted_recv_t& posted) {
-  messages.end_if_hopeless(posted);
+[[gnu::always_inline]] inline int receive_in(Messages& messages, std::span<std::byte> buffer, int source,
+                                             int tag, MessageContext& context, rma_message_info_t* info) {
+  switch (messages.receive_at_once(buffer, source, tag, context, info)) {
+    case Messages::Taken::no:
+      return 0;
+    case Messages::Taken::longer:
+      return receive_longer(buffer.data(), buffer.size(), source, tag, &context, info);
+    case Messages::Taken::yes:
+      break;
+    case Messages::Taken::wished:
+      rma_wake_receiver(source);
+      break;
+  }
   return 1;
+}
+
+// As above, for rma_post_recv_in.
+[[gnu::noinline]] rma_status_t post_otherwise(rma_posted_recv_t* posted, int source, int tag,
+                                              const MessageContext* context) {
+  // Without messages the call fails whatever the context is, and the context may be gone.
+  const bool has_context = messages_at_once() != nullptr;
+  const std::uint32_t number = has_context ? context->number() : 0;
+  if (has_context && post_after_look(posted->address, posted->bytes, source, tag, number, posted) != 0)
+    return RMA_SUCCESS;
+  const rma_status_t status = rma_post_recv(posted->address, posted->bytes, source, tag, number, posted);
+  if (status != RMA_SUCCESS) OperationEnds::tell(*posted, status, -1);
+  return RMA_SUCCESS;
 }
 
 }  // namespace
@@ -84,20 +109,19 @@ void rma_wake_receiver(int rank) {
 
 int rma_try_recv(void* dst, size_t bytes, int source, int tag, uint32_t context, rma_message_info_t* info) {
   librma::Messages* const messages = librma::messages_at_once();
+  librma::MessageContext* const found = messages != nullptr ? messages->context_at_once(context) : nullptr;
+  if (found == nullptr || source < 0) [[unlikely]]
+    return 0;
+  return librma::receive_in(*messages, {static_cast<std::byte*>(dst), bytes}, source, tag, *found, info);
+}
+
+int rma_try_recv_in(void* dst, size_t bytes, int source, int tag, rma_receive_context_t* context,
+                    rma_message_info_t* info) {
+  librma::Messages* const messages = librma::messages_at_once();
   if (messages == nullptr) [[unlikely]]
     return 0;
-  switch (messages->receive_at_once({static_cast<std::byte*>(dst), bytes}, source, tag, context, *info)) {
-    case librma::Messages::Taken::no:
-      return 0;
-    case librma::Messages::Taken::longer:
-      return librma::receive_longer(dst, bytes, source, tag, context, info);
-    case librma::Messages::Taken::yes:
-      break;
-    case librma::Messages::Taken::wished:
-      rma_wake_receiver(source);
-      break;
-  }
-  return 1;
+  return librma::receive_in(*messages, {static_cast<std::byte*>(dst), bytes}, source, tag,
+                            *reinterpret_cast<librma::MessageContext*>(context), info);
 }
 
 int rma_try_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
@@ -105,15 +129,30 @@ int rma_try_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t con
   librma::Messages* const messages = librma::messages_at_once();
   if (messages == nullptr) [[unlikely]]
     return 0;
-  switch (messages->post_at_once({static_cast<std::byte*>(dst), bytes}, source, tag, context, *posted)) {
-    case librma::Messages::Posted::yes:
-      return 1;
-    case librma::Messages::Posted::hopeless:
-      return librma::end_if_hopeless(*messages, *posted);
-    case librma::Messages::Posted::otherwise:
-      break;
+  librma::MessageContext* const found = messages->context_at_once(context);
+  if (found != nullptr && source >= 0 && tag >= 0) [[likely]] {
+    posted->address = dst;
+    posted->bytes = bytes;
+    if (messages->post_at_once(*posted, source, tag, *found)) return 1;
   }
   return librma::post_after_look(dst, bytes, source, tag, context, posted);
+}
+
+rma_receive_context_t* rma_find_receive_context(uint32_t context) try {
+  librma::Messages* const messages = librma::messages_at_once();
+  if (messages == nullptr) return nullptr;
+  return reinterpret_cast<rma_receive_context_t*>(&messages->context(context));
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+rma_status_t rma_post_recv_in(rma_posted_recv_t* posted, int source, int tag,
+                              rma_receive_context_t* context) {
+  librma::Messages* const messages = librma::messages_at_once();
+  auto* const found = reinterpret_cast<librma::MessageContext*>(context);
+  if (messages != nullptr && messages->post_at_once(*posted, source, tag, *found)) [[likely]]
+    return RMA_SUCCESS;
+  return librma::post_otherwise(posted, source, tag, found);
 }
 
 rma_status_t rma_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,

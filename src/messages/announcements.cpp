@@ -37,7 +37,7 @@ ReceiveOperation& Arrivals::operation_of(CallersReceive& receive, std::uint64_t 
     operation.source = receive.source;
     operation.tag = receive.tag;
     operation.context = receive.context;
-    operation.data = MessageData::of({receive.address, receive.bytes});
+    operation.data = MessageData::of(receive.buffer());
     operation.info = &receive.posted->info;
     operation.end.posted = receive.posted;
     operation.end.waits = false;

@@ -60,12 +60,12 @@ bool Arrivals::take_first_for(Inbox::Ring& ring, DirectReceive& receive) {
 }
 
 bool Arrivals::receive_longer(MessageContext& context, int source, int tag, std::span<std::byte> buffer,
-                              rma_message_info_t& info) {
+                              rma_message_info_t* info) {
   const MessageData data = MessageData::of(buffer);
   DirectReceive receive = {
       .context = context, .source = source, .tag = tag, .data = data, .most = buffer.size()};
   if (!take_first_for(*inbox_.of(source), receive)) return false;
-  info = {.source = source, .tag = receive.its_tag, .bytes = receive.bytes};
+  if (info != nullptr) *info = {.source = source, .tag = receive.its_tag, .bytes = receive.bytes};
   return true;
 }
 
@@ -229,13 +229,14 @@ bool Arrivals::take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>
 inline void Arrivals::end(CallersReceive& receive, int source, int tag, std::span<const std::byte> data) {
   rma_posted_recv_t& posted = *receive.posted;
   posted.info = {.source = source, .tag = tag, .bytes = data.size()};
-  const std::size_t wanted = std::min(data.size(), receive.bytes);
+  const std::span<std::byte> buffer = receive.buffer();
+  const std::size_t wanted = std::min(data.size(), buffer.size());
   if (wanted <= RingLine::kBody) {
-    copy_short(receive.address, data.data(), wanted);
+    copy_short(buffer.data(), data.data(), wanted);
   } else {
-    std::memcpy(receive.address, data.data(), wanted);
+    std::memcpy(buffer.data(), data.data(), wanted);
   }
-  OperationEnds::tell(posted, receive.status_of(data.size()), source);
+  OperationEnds::tell(posted, data.size() <= buffer.size() ? RMA_SUCCESS : RMA_ERR_TRUNCATED, source);
 }
 
 int Arrivals::take_in_at_once(Inbox::Ring& ring) {

@@ -62,7 +62,7 @@ class Arrivals {
         give_up_(std::move(give_up)),
         kept_(static_cast<std::size_t>(ranks)) {}
 
-  /// The outcome of receive_at_once(). `longer`: the message is too long for a line, and stays there: see
+  /// The outcome of receive_at_once(). `longer`: the message does not lie in a line, and stays there: see
   /// receive_longer(). `wished`: the message is taken, and the sender is to be woken, because it waits for
   /// room.
   enum class Taken : std::uint8_t { no, longer, yes, wished };
@@ -71,7 +71,7 @@ class Arrivals {
   /// cases.
   [[nodiscard, gnu::always_inline]] Taken receive_at_once(MessageContext& context, int source, int tag,
                                                           std::span<std::byte> buffer,
-                                                          rma_message_info_t& info) {
+                                                          rma_message_info_t* info) {
     Inbox::Ring* const ring = inbox_.known(source);
     if (ring == nullptr || !ring->lock.try_lock()) [[unlikely]]
       return Taken::no;
@@ -81,7 +81,7 @@ class Arrivals {
   }
   /// Does receive_at_once() for a message that does not fit a line. Returns whether it is taken.
   [[nodiscard]] bool receive_longer(MessageContext& context, int source, int tag, std::span<std::byte> buffer,
-                                    rma_message_info_t& info);
+                                    rma_message_info_t* info);
   /// Returns whether a ring from which a receive from `source` may get its message has one. The answer may be
   /// old.
   [[nodiscard]] bool waiting(int source) {
@@ -163,25 +163,23 @@ class Arrivals {
   /// Does the work of receive_at_once() for a message that fits a line. The caller holds the ring's lock.
   [[nodiscard, gnu::always_inline]] static Taken take_first(Inbox::Ring& ring, MessageContext& context,
                                                             int tag, std::span<std::byte> buffer,
-                                                            rma_message_info_t& info) {
+                                                            rma_message_info_t* info) {
     LineReceiver::Head head;
-    if (ring.closed.load(std::memory_order_relaxed) ||
-        ring.receiver.peek_inlined(head) != LineReceiver::Found::message || head.type != MessageType::eager)
-        [[unlikely]] {
+    if (ring.closed.load(std::memory_order_relaxed)) [[unlikely]]
       return Taken::no;
-    }
+    const LineReceiver::Found found = ring.receiver.peek_short(head);
+    if (found != LineReceiver::Found::message) [[unlikely]]
+      return found == LineReceiver::Found::nothing ? Taken::no : Taken::longer;
     const auto [number, its_tag] = head.envelope;
     const std::size_t bytes = head.body.size();
     if (number != context.number() || (tag != its_tag && (tag != kAnyTag || its_tag < 0)) ||
         bytes > buffer.size()) [[unlikely]] {
       return Taken::no;
     }
-    if (bytes > RingLine::kBody) [[unlikely]]
-      return Taken::longer;
     if (!context.matcher.idle() && !is_next(context, ring.sender, tag, its_tag)) [[unlikely]]
       return Taken::no;
     copy_short(buffer.data(), head.body.data(), bytes);
-    info = {.source = ring.sender, .tag = its_tag, .bytes = bytes};
+    if (info != nullptr) *info = {.source = ring.sender, .tag = its_tag, .bytes = bytes};
     ring.receiver.pop(head, UnexpectedWindow::cost(bytes));
     if (ring.receiver.may_be_wished_for(head) && ring.receiver.wished_for_room()) [[unlikely]]
       return Taken::wished;

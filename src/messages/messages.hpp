@@ -75,33 +75,33 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Returns the ways by which libraries over this one may send short messages themselves, or null if this
   /// process may have to do something else before it sends.
   [[nodiscard]] SendPort* send_ports() { return all_by_ring_ ? outbox_.ports() : nullptr; }
-  /// Receives the next message of the ring of `source`, if that is a rank and the message is the one that the
-  /// receive gets, fits the buffer, and is there already. If it is not done, the caller calls receive().
+  /// Receives the next message of the ring of `source`, a rank, if the message is the one that the receive
+  /// gets, fits the buffer, and is there already. If it is not done, the caller calls receive(). `info` may
+  /// be null.
   ///
   /// The arguments come in registers. As members of a Wanted they would be read back from memory in other
   /// pieces than they were written, which stops the processor until the writes have left it.
   using Taken = Arrivals::Taken;
   [[nodiscard, gnu::always_inline]] Taken receive_at_once(std::span<std::byte> buffer, int source, int tag,
-                                                          std::uint32_t context, rma_message_info_t& info) {
-    if (connection_wanted() || source < 0) [[unlikely]]
-      return Taken::no;
-    MessageContext* const found = contexts_.at_once(context);
-    return found != nullptr ? arrivals_.receive_at_once(*found, source, tag, buffer, info) : Taken::no;
+                                                          MessageContext& context, rma_message_info_t* info) {
+    return !connection_wanted() ? arrivals_.receive_at_once(context, source, tag, buffer, info) : Taken::no;
   }
   /// Does the same with all that may follow from it. Returns whether the message is received.
   [[nodiscard, gnu::always_inline]] bool receive_now(std::span<std::byte> buffer, const Wanted& wanted,
                                                      rma_message_info_t& info) {
-    const Taken taken = receive_at_once(buffer, wanted.source, wanted.tag, wanted.context, info);
+    MessageContext* const found = wanted.source >= 0 ? contexts_.at_once(wanted.context) : nullptr;
+    if (found == nullptr) return false;
+    const Taken taken = receive_at_once(buffer, wanted.source, wanted.tag, *found, &info);
     if (taken == Taken::longer) [[unlikely]]
-      return receive_longer(buffer, wanted, info);
+      return receive_longer(buffer, wanted.source, wanted.tag, *found, &info);
     if (taken == Taken::wished) [[unlikely]]
       wake_receiver(wanted.source);
     return taken != Taken::no;
   }
   /// Does the rest of it for Taken::longer. Returns whether the message is received.
-  [[nodiscard]] bool receive_longer(std::span<std::byte> buffer, const Wanted& wanted,
-                                    rma_message_info_t& info) {
-    return arrivals_.receive_longer(context(wanted.context), wanted.source, wanted.tag, buffer, info);
+  [[nodiscard]] bool receive_longer(std::span<std::byte> buffer, int source, int tag, MessageContext& context,
+                                    rma_message_info_t* info) {
+    return arrivals_.receive_longer(context, source, tag, buffer, info);
   }
 
   /// `synchronous`: the send ends only when a receive has matched. `request` is null for a blocking call.
@@ -112,40 +112,30 @@ class Messages final : public ProgressSource, public WaitProgress {
 
   /// Posts a receive of contiguous memory whose end is told in `posted` (rma/unchecked.h).
   [[nodiscard]] Status post(std::span<std::byte> buffer, const Wanted& wanted, rma_posted_recv_t& posted);
-  /// The outcome of post_at_once().
-  enum class Posted : std::uint8_t {
-    yes,
-    otherwise,  ///< nothing was done: the caller calls receive_now() and post_after_look()
-    hopeless    ///< it is posted, and the caller calls end_if_hopeless()
-  };
-  /// Does the same in the usual cases. It calls no function.
-  [[nodiscard, gnu::always_inline]] Posted post_at_once(std::span<std::byte> buffer, int source, int tag,
-                                                        std::uint32_t number, rma_posted_recv_t& posted) {
-    // Pairs with the store in lose(): then everything that the rank sent before has been taken in.
-    if (connection_wanted() || posts_otherwise_.load(std::memory_order_acquire)) [[unlikely]]
-      return Posted::otherwise;
-    MessageContext* const context = contexts_.at_once(number);
-    if (context == nullptr || source < 0 || tag < 0 || !arrivals_.nothing_from(source) ||
-        !context->lock.try_lock()) [[unlikely]]
-      return Posted::otherwise;
-    const bool is_posted = !context->matcher.has_messages() &&
-                           context->matcher.post_at_once(
-                               CallersReceive::make(posted, source, tag, context, buffer), source, tag);
-    context->lock.unlock();
-    if (!is_posted) [[unlikely]]
-      return Posted::otherwise;
-    operations_.begin_callers();
-    if (posts_otherwise_.load(std::memory_order_acquire) || context->revoked()) [[unlikely]]
-      return Posted::hopeless;
-    return Posted::yes;
+  /// Does the same in the usual cases: the context is known, the receive has no wildcard, and no message for
+  /// it has come. Returns whether it is done; if not, the caller calls receive_now() and post_after_look().
+  /// It calls no function.
+  [[nodiscard, gnu::always_inline]] bool post_at_once(rma_posted_recv_t& posted, int source, int tag,
+                                                      MessageContext& context) {
+    if (connection_wanted() || !arrivals_.nothing_from(source) || !context.lock.try_lock()) [[unlikely]]
+      return false;
+    // lose() and the handler of a revocation change the first two before they take this lock to withdraw
+    // receives. So either they find this receive, or it finds their change.
+    const bool is_posted =
+        !posts_otherwise_.load(std::memory_order_relaxed) && !context.revoked() &&
+        !context.matcher.has_messages() &&
+        context.matcher.post_at_once(CallersReceive::make(posted, source, tag, &context), source, tag);
+    context.lock.unlock();
+    if (is_posted) [[likely]]
+      operations_.begin_callers();
+    return is_posted;
   }
+  /// Returns the context with this number, or null if the first look does not find it.
+  [[nodiscard]] MessageContext* context_at_once(std::uint32_t number) { return contexts_.at_once(number); }
   /// Does the rest of post_at_once() after receive_now(). Returns whether it is done; if not, the caller
   /// calls post().
   [[nodiscard]] bool post_after_look(std::span<std::byte> buffer, const Wanted& wanted,
                                      rma_posted_recv_t& posted) noexcept;
-  /// Ends a receive that was just posted, if no message can come for it: its source is lost, or the context
-  /// is revoked.
-  void end_if_hopeless(rma_posted_recv_t& posted);
   /// Waits until such a receive has ended, and returns its outcome.
   [[nodiscard]] Status wait(const rma_posted_recv_t& posted);
   /// Makes progress once, and returns whether it has ended. If not, lets other threads run.

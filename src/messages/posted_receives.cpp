@@ -33,6 +33,7 @@ bool Messages::post_after_look(std::span<std::byte> buffer, const Wanted& wanted
   KeptMessage* kept = nullptr;
   {
     const std::lock_guard guard(context.lock);
+    if (any_lost_.load(std::memory_order_relaxed) || context.revoked()) return false;  // as in post_at_once()
     kept = static_cast<KeptMessage*>(context.matcher.find(source, tag));
     if (kept == nullptr) {
       context.matcher.post(CallersReceive::make(posted, source, tag, &context, buffer));
@@ -48,7 +49,6 @@ bool Messages::post_after_look(std::span<std::byte> buffer, const Wanted& wanted
     return true;
   }
   operations_.begin_callers();
-  if (any_lost_.load(std::memory_order_acquire) || context.revoked()) end_if_hopeless(posted);
   return true;
 } catch (const std::bad_alloc&) {
   return false;  // nothing has changed
@@ -61,18 +61,6 @@ CallersReceive* Messages::withdraw(rma_posted_recv_t& posted) {
   if (!receive.in_matcher()) return nullptr;
   receive.context->matcher.withdraw(receive);
   return &receive;
-}
-
-void Messages::end_if_hopeless(rma_posted_recv_t& posted) {
-  // It may have ended meanwhile, but its memory stays until the call that posts it returns.
-  const CallersReceive& receive = CallersReceive::of(posted);
-  MessageContext& context = *receive.context;
-  const int source = receive.source;
-  const bool lost = awaits_lost(source);
-  if (!lost && !context.revoked()) return;
-  CallersReceive* const withdrawn = withdraw(posted);
-  if (withdrawn == nullptr) return;
-  operations_.end(*withdrawn, RMA_ERR_PEER_LOST, lost ? lost_among(source) : context.culprit());
 }
 
 void Messages::cancel(rma_posted_recv_t& posted) {
@@ -140,7 +128,7 @@ bool Messages::replace_callers(rma_posted_recv_t& posted, rma_request_t opened) 
     receive.source = own.source;
     receive.tag = own.tag;
     receive.context = own.context;
-    receive.data = MessageData::of({own.address, own.bytes});
+    receive.data = MessageData::of(own.buffer());
     receive.info = &posted.info;
     receive.end.request = opened;
     receive.end.waits = false;

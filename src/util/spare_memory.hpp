@@ -33,7 +33,7 @@ class SpareMemory {
   [[nodiscard, gnu::always_inline]] void* take(std::size_t bytes) {
     if (!is_owner() || own_ == nullptr) [[unlikely]]
       return take_shared(bytes);
-    --owns_;
+    ++room_;
     return pop(own_);
   }
 
@@ -41,29 +41,28 @@ class SpareMemory {
   [[nodiscard, gnu::always_inline]] void* take_at_once() {
     if (!is_owner() || own_ == nullptr) [[unlikely]]
       return nullptr;
-    --owns_;
+    ++room_;
     return pop(own_);
   }
 
-  /// Returns whether give_at_once() may be called.
-  [[nodiscard, gnu::always_inline]] bool takes_at_once() const { return is_owner() && owns_ < kMostOwn; }
-  /// Does the same as give(), without a call.
-  [[gnu::always_inline]] void give_at_once(void* memory) {
-    ++owns_;
+  /// Does the same as give() without a call, or returns false.
+  [[nodiscard, gnu::always_inline]] bool give_at_once(void* memory) {
+    if (!is_owner() || room_ == 0) [[unlikely]]
+      return false;
+    --room_;
     push(own_, memory);
+    return true;
   }
 
   /// Takes memory back that take() has returned.
   [[gnu::always_inline]] void give(void* memory) {
-    if (!is_owner() || owns_ >= kMostOwn) [[unlikely]]
-      return give_shared(memory);
-    ++owns_;
-    push(own_, memory);
+    if (!give_at_once(memory)) [[unlikely]]
+      give_shared(memory);
   }
 
   /// Returns the number of blocks in both lists. Called by the owner while no other thread uses them. Tests
   /// ask.
-  [[nodiscard]] std::size_t kept() const { return owns_ + shares_; }
+  [[nodiscard]] std::size_t kept() const { return kMostOwn - room_ + shares_; }
 
  private:
   struct Spare {
@@ -117,8 +116,8 @@ class SpareMemory {
   static void push(Spare*& list, void* memory) { list = new (memory) Spare{.next = list}; }
 
   std::atomic<std::uintptr_t> owner_ = 0;
-  Spare* own_ = nullptr;  // of the owner
-  std::size_t owns_ = 0;  // the length of that list
+  Spare* own_ = nullptr;         // of the owner
+  std::size_t room_ = kMostOwn;  // so many more objects fit into that list
   std::atomic<bool> held_ = false;
   Spare* shared_ = nullptr;  // under Turn, as its length
   std::size_t shares_ = 0;

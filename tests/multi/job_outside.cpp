@@ -12,6 +12,7 @@
 
 #include "job.hpp"
 #include "rma/direct.h"
+#include "rma/unchecked.h"
 
 namespace {
 
@@ -27,6 +28,17 @@ bool child_passes(const std::function<void()>& body) {
   }
   int status = 0;
   return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// Returns the status with which a receive ends that is posted in a context that is not there any more.
+rma_status_t post_in_no_context() {
+  char byte = 0;
+  rma_posted_recv_t receive = {};
+  receive.address = &byte;
+  receive.bytes = 1;
+  expect_ok(rma_post_recv_in(&receive, 0, 0, nullptr), "a receive that cannot be posted ends");
+  expect(rma_posted_ended(&receive) == RMA_POSTED_FAILED, "it has ended");
+  return receive.status;
 }
 
 }  // namespace
@@ -69,6 +81,7 @@ void refuse_everything(rma_status_t expected) {
       {"rma_barrier", rma_barrier(team)},
       {"rma_atomic64", rma_atomic64(RMA_SET, &word, 1, 0, nullptr, 0)},
       {"rma_atomic32", rma_atomic32(RMA_SET, &half, 1, 0, nullptr, 0)},
+      {"rma_post_recv_in", post_in_no_context()},
       {"rma_put_notify", rma_put_notify(&byte, &byte, 1, &word, 1, 0)},
       {"rma_wait_until", rma_wait_until(&word, RMA_EQ, 0, nullptr)},
       {"rma_test_until", rma_test_until(&word, RMA_EQ, 0, &number)},

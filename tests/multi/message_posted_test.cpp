@@ -39,6 +39,71 @@ TEST(Message, PostedReceivesEndInTheirOrder) {
   barrier();
 }
 
+/// Posts a receive of a number in a context that is known.
+void post_in(rma_posted_recv_t& receive, std::uint64_t& number, int tag) {
+  rma_receive_context_t* const context = rma_find_receive_context(kPosted);
+  if (context == nullptr) {  // calls are traced
+    EXPECT_TRUE(ok(rma_post_recv(&number, sizeof number, previous(), tag, kPosted, &receive)));
+    return;
+  }
+  receive.address = &number;
+  receive.bytes = sizeof number;
+  EXPECT_EQ(rma_post_recv_in(&receive, previous(), tag, context), RMA_SUCCESS);
+}
+
+TEST(Message, ReceivesInAKnownContextEndInTheirOrder) {
+  constexpr std::size_t kReceives = 100;
+  std::array<rma_posted_recv_t, kReceives> receives = {};
+  std::array<std::uint64_t, kReceives> numbers = {};
+  const auto tag = [](std::size_t i) { return 20 + static_cast<int>(i % 3); };
+  for (std::size_t i = 0; i < kReceives; ++i) post_in(receives[i], numbers[i], tag(i));
+  barrier();
+  for (std::size_t i = 0; i < kReceives; ++i) send_number(i, tag(i));
+  for (std::size_t i = 0; i < kReceives; ++i) {
+    EXPECT_TRUE(ok(rma_posted_wait(&receives[i])));
+    EXPECT_EQ(numbers[i], i);
+    EXPECT_EQ(receives[i].info.source, previous());
+    EXPECT_EQ(receives[i].info.tag, tag(i));
+    EXPECT_EQ(receives[i].info.bytes, 8U);
+  }
+  barrier();
+}
+
+TEST(Message, AReceiveInAKnownContextComesAfterEarlierOnesAndTakesEarlierMessages) {
+  rma_posted_recv_t wildcard = {};
+  rma_posted_recv_t receive = {};
+  rma_posted_recv_t kept = {};
+  std::array<std::uint64_t, 3> numbers = {};
+  EXPECT_TRUE(ok(rma_post_recv(numbers.data(), 8, RMA_ANY_SOURCE, RMA_ANY_TAG, kPosted, &wildcard)));
+  post_in(receive, numbers[1], 30);
+  barrier();
+  for (std::uint64_t i = 0; i < 3; ++i) send_number(40 + i, 30);
+  EXPECT_TRUE(ok(rma_posted_wait(&wildcard)));
+  EXPECT_TRUE(ok(rma_posted_wait(&receive)));
+  int found = 0;
+  while (found == 0) EXPECT_TRUE(ok(rma_iprobe(previous(), 30, kPosted, &found, nullptr)));
+  post_in(kept, numbers[2], 30);
+  EXPECT_TRUE(ok(rma_posted_wait(&kept)));
+  EXPECT_EQ(numbers, (std::array<std::uint64_t, 3>{40, 41, 42}));
+  barrier();
+}
+
+TEST(Message, AReceiveInAKnownContextIsCancelledOrCutOff) {
+  rma_posted_recv_t receive = {};
+  std::uint64_t number = 0;
+  post_in(receive, number, 31);
+  rma_posted_cancel(&receive);
+  EXPECT_EQ(rma_posted_wait(&receive), RMA_ERR_CANCELED);
+  post_in(receive, number, 32);
+  barrier();
+  const std::array<std::uint64_t, 2> longer = {5, 6};
+  EXPECT_TRUE(ok(rma_send(longer.data(), sizeof longer, neighbour(1), 32, kPosted)));
+  EXPECT_EQ(rma_posted_wait(&receive), RMA_ERR_TRUNCATED);
+  EXPECT_EQ(number, 5U);
+  EXPECT_EQ(receive.info.bytes, 16U);
+  barrier();
+}
+
 TEST(Message, APostedReceiveTakesAMessageThatCameBefore) {
   rma_posted_recv_t receive = {};
   std::uint64_t number = 0;

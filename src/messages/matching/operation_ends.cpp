@@ -69,6 +69,8 @@ std::string OperationEnds::explain(rma_status_t code, int rank) {
   switch (code) {
     case RMA_ERR_TRUNCATED:
       return text("rank {} has sent a message that is longer than the buffer", rank);
+    case RMA_ERR_NO_MEMORY:
+      return text("there is no memory for the receive");
     case RMA_ERR_CANCELED:
       return text("the send or receive was cancelled");
     case RMA_ERR_PEER_LOST:

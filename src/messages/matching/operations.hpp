@@ -42,25 +42,28 @@ struct MessageEnd {
 /// that is announced. Such a message makes a ReceiveOperation of it, because other ranks get a name of that.
 struct CallersReceive : PostedReceive {
   MessageContext* context = nullptr;
-  std::byte* address = nullptr;
-  std::size_t bytes = 0;  ///< of the buffer
 
-  /// Makes the receive in the caller's memory. A null `context` marks the memory as one that holds no
-  /// receive.
+  /// Makes the receive in the caller's memory, which says already where the buffer is. A null `context` marks
+  /// the memory as one that holds no receive.
+  static CallersReceive& make(rma_posted_recv_t& posted, int source, int tag, MessageContext* context);
+  /// Does the same, and notes where the buffer is.
   static CallersReceive& make(rma_posted_recv_t& posted, int source, int tag, MessageContext* context,
-                              std::span<std::byte> buffer);
+                              std::span<std::byte> buffer) {
+    posted.address = buffer.data();
+    posted.bytes = buffer.size();
+    return make(posted, source, tag, context);
+  }
   /// Returns the receive that make() has made there and that has not ended.
   [[nodiscard]] static CallersReceive& of(rma_posted_recv_t& posted) {
     return *std::launder(reinterpret_cast<CallersReceive*>(&posted.own));
   }
-  [[nodiscard]] rma_status_t status_of(std::size_t message) const {
-    return message <= bytes ? RMA_SUCCESS : RMA_ERR_TRUNCATED;
+  [[nodiscard]] std::span<std::byte> buffer() const {
+    return {static_cast<std::byte*>(posted->address), posted->bytes};
   }
 };
 static_assert(sizeof(CallersReceive) == sizeof(rma_posted_recv_t::own));
 [[gnu::always_inline]] inline CallersReceive& CallersReceive::make(rma_posted_recv_t& posted, int source,
-                                                                   int tag, MessageContext* context,
-                                                                   std::span<std::byte> buffer) {
+                                                                   int tag, MessageContext* context) {
   auto& made = *::new (static_cast<void*>(&posted.own)) CallersReceive;
   // One by one: a compiler copies a whole object in other pieces than it has just written it, and the
   // processor stops there.
@@ -68,8 +71,6 @@ static_assert(sizeof(CallersReceive) == sizeof(rma_posted_recv_t::own));
   made.tag = tag;
   made.posted = &posted;
   made.context = context;
-  made.address = buffer.data();
-  made.bytes = buffer.size();
   posted.ended = 0;
   posted.operation = 0;
   return made;

@@ -204,8 +204,11 @@ class LineSender : private line_ring_detail::Memory {
     taken_bytes_ = bytes;
     // The next message publishes these, too.
     if (cursor_.sent + 1 == cleared_) {
-      for (const std::uint64_t end = std::min(cleared_ + kCleared, sizes_.lines); cleared_ < end; ++cleared_)
-        line(cleared_).control.store(0, std::memory_order_relaxed);
+      const std::uint64_t end = std::min(cleared_ + kCleared, sizes_.lines);
+      RingLine* const behind = lines_ + end;
+      for (RingLine* one = lines_ + cleared_; one != behind; ++one)
+        one->control.store(0, std::memory_order_relaxed);
+      cleared_ = end;
     }
     cursor_.room_end = taken_ + sizes_.lines;
     if (cleared_ < sizes_.lines) cursor_.room_end = std::min(cursor_.room_end, cleared_ - 1);
@@ -240,6 +243,25 @@ class LineReceiver : private line_ring_detail::Memory {
   [[nodiscard, gnu::always_inline]] Found peek_inlined(Head& head) const {
     return peek_at(*next_.load(std::memory_order_relaxed), awaited_.load(std::memory_order_relaxed),
                    position_, head);
+  }
+
+  /// Does the same for an eager message whose body is in its line. `message` then stands for that;
+  /// `broken` stands for every other message.
+  [[nodiscard, gnu::always_inline]] Found peek_short(Head& head) const {
+    const RingLine& from = *next_.load(std::memory_order_relaxed);
+    const std::uint64_t control =
+        from.control.load(std::memory_order_acquire);  // pairs with the store in publish()
+    if (static_cast<std::uint32_t>(control) != awaited_.load(std::memory_order_relaxed))
+      return Found::nothing;
+    // One comparison for the type and the size: the type is above the size.
+    constexpr std::uint64_t kEager = static_cast<std::uint64_t>(MessageType::eager)
+                                     << (line_ring_detail::kTypeShift - line_ring_detail::kSizeShift);
+    const std::uint64_t bytes = (control >> line_ring_detail::kSizeShift) - kEager;
+    if (bytes > RingLine::kBody) return Found::broken;
+    head = {.type = MessageType::eager, .envelope = from.envelope, .body = {from.body, bytes}};
+    // As in peek_at().
+    std::atomic_signal_fence(std::memory_order_acq_rel);
+    return Found::message;
   }
 
   /// Returns whether peek() would find something. Any thread may ask; the answer may be old.

@@ -54,7 +54,9 @@ MAY_BE_NULL = ("argc",)
 # if it is one of the usual ones. Otherwise it does nothing.
 HAS_SHORT_WAY = ("Send", "Isend", "Recv", "Irecv", "Wait", "Test", "Iprobe")
 # Those among them that have an inlined way before that, of the same kind: inlined_x(arguments).
-HAS_INLINED_WAY = ("Send", "Isend")
+HAS_INLINED_WAY = ("Send", "Isend", "Irecv", "Wait")
+# Those among these whose inlined way ends by a function of librma, and stores its result.
+STORES_RESULT = ("Irecv",)
 # Families of functions that only call one other function. {0}, {1}, ... are the parameters, {all} all of
 # them, {name} is the function's name, {kind} the object in it, {handle} the type of the object's handle, and
 # {find} what finds it.
@@ -346,7 +348,10 @@ def entry(function, suffix, large, checks):
     text = ""
     for way, other in [("inlined", "short"), ("short", "long")][function.name not in HAS_INLINED_WAY:][::-1]:
         text += f"[[gnu::noinline]] static {function.result} {other}_{name.lower()}({parameters}) {{\n  {body}\n}}\n"
-        body = (f"if ({way}_{function.internal_name()}({arguments})) [[likely]]\n    return MPI_SUCCESS;\n"
+        stores = way == "inlined" and function.name in STORES_RESULT
+        call = f"{way}_{function.internal_name()}({arguments}{', result' if stores else ''})"
+        body = (f"{'int result = MPI_SUCCESS;' + chr(10) + '  ' if stores else ''}if ({call}) [[likely]]\n"
+                f"    return {'result' if stores else 'MPI_SUCCESS'};\n"
                 f"  return with_frame({other}_{name.lower()}({arguments}));")
     return f"{text}{prototype} {{\n  {body}\n}}\nRMA_MPI_WEAK({name});\n"
 

@@ -90,6 +90,18 @@ class Communicator final : public ErrorHandlerOwner {
     return context_ + static_cast<std::uint32_t>(traffic);
   }
   [[nodiscard]] std::uint32_t collective_context() const { return context(Traffic::kCollective); }
+  /// Returns the context of the program's messages in the form that receives need (rma/unchecked.h), or null
+  /// if find_receive_context() has not found it.
+  [[nodiscard]] rma_receive_context_t* receive_context() const {
+    return __atomic_load_n(&receive_context_, __ATOMIC_ACQUIRE);  // pairs with the store below
+  }
+  /// Looks for it, when a receive has taken another way, and returns it. Thread-safe: all threads find the
+  /// same.
+  rma_receive_context_t* find_receive_context() {
+    rma_receive_context_t* const found = rma_find_receive_context(context_);
+    __atomic_store_n(&receive_context_, found, __ATOMIC_RELEASE);
+    return found;
+  }
   /// Sets the context of a communicator that was made before its members agreed on one (MPI_Comm_idup).
   void set_context(std::uint32_t context);
 
@@ -135,11 +147,11 @@ class Communicator final : public ErrorHandlerOwner {
 
   /// The predefined communicators stay until MPI_Finalize, so nobody counts the references to them.
   void add_reference() override {
-    if (!is_predefined()) references_.fetch_add(1, std::memory_order_relaxed);
+    if (counted_) references_.fetch_add(1, std::memory_order_relaxed);
   }
   /// Deletes the communicator with its last reference.
   void remove_reference() override {
-    if (!is_predefined() && references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    if (counted_ && references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
   std::string name;
@@ -155,8 +167,10 @@ class Communicator final : public ErrorHandlerOwner {
   const Members* const peers_;
   const RankView peer_ranks_;  ///< theirs, which every message looks at
   const int rank_;
+  const bool counted_ = !is_predefined();  // see add_reference()
   const std::uint64_t session_;
   std::uint32_t context_;
+  rma_receive_context_t* receive_context_ = nullptr;
   bool shares_contexts_ = false;   // with the communicator that made this one for itself
   Communicator* local_ = nullptr;  // of an intercommunicator; holds a reference
   mutable std::mutex lock_;        // guards the carriers and the counts

@@ -95,12 +95,14 @@ namespace {
                             .tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag,
                             .context = comm.context()};
   if (buffer.is_contiguous()) [[likely]] {
-    request.posted = rma_try_post_recv(buffer.data, buffer.bytes, from.rank, from.tag, from.context,
-                                       &request.receive) != 0;
-    if (request.posted) return MPI_SUCCESS;
+    rma_posted_recv_t& receive = request.receive;
+    if (rma_try_post_recv(buffer.data, buffer.bytes, from.rank, from.tag, from.context, &receive) != 0) {
+      request.become_posted();
+      return MPI_SUCCESS;
+    }
     const rma_status_t begun =
-        rma_post_recv(buffer.data, buffer.bytes, from.rank, from.tag, from.context, &request.receive);
-    request.posted = begun == RMA_SUCCESS;
+        rma_post_recv(buffer.data, buffer.bytes, from.rank, from.tag, from.context, &receive);
+    if (begun == RMA_SUCCESS) request.become_posted();
     return checked(begun);
   }
   auto& packed = request.become<Request::Packed>();

@@ -77,14 +77,14 @@ void Request::end(rma_request_t& part, rma_status_t status) {
     if (extra_ != nullptr) [[unlikely]]
       store_results(status);
   }
-  ended = !posted && awaited() == RMA_REQUEST_NULL;
+  ended = !is_posted() && awaited() == RMA_REQUEST_NULL;
 }
 
 bool Request::open_pending() {
   rma_request_t opened = RMA_REQUEST_NULL;
   static_cast<void>(checked(rma_posted_request(&receive, &opened)));
   if (opened == RMA_REQUEST_NULL) return false;
-  posted = false;
+  posted = Posted::no;
   pending = opened;
   return true;
 }
@@ -107,7 +107,7 @@ void Request::give_up_posted() {
 }
 
 void Request::cancel_message() {
-  if (posted) {
+  if (is_posted()) {
     rma_posted_cancel(&receive);
   } else {
     static_cast<void>(rma_cancel(pending));

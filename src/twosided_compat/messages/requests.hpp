@@ -53,14 +53,22 @@ class Request : public Object {
     kFile
   };
 
+  /// Says whether the end of a receive is told in `receive`, and whether anything else follows from it.
+  enum class Posted : std::uint8_t {
+    no,         ///< it has a `pending`, has ended, or is not active
+    alone,      ///< nothing follows: there is no Extra
+    with_extra  ///< the Extra says what follows
+  };
+
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): see `receive`
-  Request(Type type, Communicator& comm) : Object(Kind::kRequest), type_(type), comm_(comm) {
+  Request(Type type, Communicator& comm, Posted state = Posted::no)
+      : Object(Kind::kRequest), posted(state), type_(type), comm_(comm) {
     comm.add_reference();
   }
   /// An operation on a window or file, whose error handler gets its failures.
   explicit Request(ErrorHandlerOwner& owner, Type type = Type::kWindow);
   ~Request() {
-    if (posted) [[unlikely]]
+    if (is_posted()) [[unlikely]]
       give_up_posted();
     comm_.remove_reference();
   }
@@ -79,8 +87,7 @@ class Request : public Object {
   /// librma's request. RMA_REQUEST_NULL if the operation has ended, or a persistent one is not active.
   rma_request_t pending = RMA_REQUEST_NULL;
   // These are written by one store.
-  /// The end of the receive is told in `receive`; it has no `pending`.
-  bool posted = false;
+  Posted posted = Posted::no;
   bool active = true;  ///< false: a persistent request that was not started, or has ended and was waited for
   bool ended = false;  ///< the operation has ended, with its result in `code` and `cancelled`
   bool cancelled = false;
@@ -141,6 +148,7 @@ class Request : public Object {
   /// Returns the request's Extra, which it makes when it is first needed.
   [[nodiscard]] Extra& extra() {
     if (extra_ == nullptr) extra_ = std::make_unique<Extra>();
+    if (posted == Posted::alone) posted = Posted::with_extra;
     return *extra_;
   }
   /// Says that the operation is a `Kind`, which it makes of the arguments unless it is one already.
@@ -177,7 +185,7 @@ class Request : public Object {
     return both != nullptr && both->send != RMA_REQUEST_NULL ? both->send : pending;
   }
   /// Returns whether it is the posted receive that must end.
-  [[nodiscard]] bool awaits_posted() { return posted && &awaited() == &pending; }
+  [[nodiscard]] bool awaits_posted() { return is_posted() && &awaited() == &pending; }
   /// Says that librma's request is over if the call that started it has ended it already.
   void end_if_complete() {
     if (pending != RMA_REQUEST_COMPLETE) return;
@@ -191,19 +199,22 @@ class Request : public Object {
   [[nodiscard]] bool is_over() {
     if (ended || !active) return true;
     if (!has_come()) return false;
-    posted = false;
+    posted = Posted::no;
     ended = true;
     return true;
   }
+  [[nodiscard]] bool is_posted() const { return posted != Posted::no; }
+  /// Says that the receive is posted, and its end is told in `receive`.
+  void become_posted() { posted = extra_ == nullptr ? Posted::alone : Posted::with_extra; }
   /// Returns whether this is a posted receive from whose end nothing follows.
-  [[nodiscard, gnu::always_inline]] bool is_posted_alone() const { return posted && extra_ == nullptr; }
+  [[nodiscard, gnu::always_inline]] bool is_posted_alone() const { return posted == Posted::alone; }
   /// Returns whether this is a posted receive that has ended well and from whose end nothing follows.
   [[nodiscard, gnu::always_inline]] bool has_come() const {
     return is_posted_alone() && rma_posted_ended(&receive) == RMA_POSTED_WELL;
   }
   /// Records that the posted receive has ended.
   void end_posted() {
-    posted = false;
+    posted = Posted::no;
     end(pending, receive.status == RMA_SUCCESS ? RMA_SUCCESS : rma_posted_wait(&receive));
   }
   /// Gives the posted receive a `pending`, so that it can be waited for together with other operations.
@@ -213,16 +224,21 @@ class Request : public Object {
   /// nothing, if that needs more than a few instructions.
   [[nodiscard, gnu::always_inline]] static bool consume_come(MPI_Request& handle, Request& request,
                                                              MPI_Status* status) {
-    if (request.has_drawn_number() || !spare_requests.takes_at_once()) [[unlikely]]
+    if (!request.is_unnumbered(Kind::kRequest)) [[unlikely]]
       return false;
-    Communicator& comm = request.comm_;
     if (status != MPI_STATUS_IGNORE) {
       const rma_message_info_t& info = request.receive.info;
-      write_status(status, comm.rank_of(info.source), info.tag, static_cast<MPI_Count>(info.bytes));
+      write_status(status, request.comm_.rank_of(info.source), info.tag, static_cast<MPI_Count>(info.bytes));
     }
-    handle = MPI_REQUEST_NULL;
+    return consume_unnumbered(handle, request);
+  }
+  /// Does the same if no number was drawn for the request, and writes no status.
+  [[nodiscard, gnu::always_inline]] static bool consume_unnumbered(MPI_Request& handle, Request& request) {
+    Communicator& comm = request.comm_;
     // The destructor has nothing else to do. The memory's list overwrites the kind.
-    spare_requests.give_at_once(&request);
+    if (!spare_requests.give_at_once(&request)) [[unlikely]]
+      return false;
+    handle = MPI_REQUEST_NULL;
     comm.remove_reference();
     return true;
   }

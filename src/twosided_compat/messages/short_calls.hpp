@@ -122,13 +122,49 @@ template <class Sent>
       [[unlikely]] {
     return false;
   }
-  const Communicator& comm = *message.comm;
+  Communicator& comm = *message.comm;
   if (!comm.has_peer(source) || tag < 0) [[unlikely]]
     return false;
+  rma_receive_context_t* context = comm.receive_context();
+  if (context == nullptr) [[unlikely]] {
+    context = comm.find_receive_context();
+    if (context == nullptr) return false;
+  }
   rma_message_info_t info;  // NOLINT(cppcoreguidelines-pro-type-member-init): librma's
-  if (rma_try_recv(address, message.bytes, comm.world_rank(source), tag, comm.context(), &info) == 0)
+  if (rma_try_recv_in(address, message.bytes, comm.world_rank(source), tag, context,
+                      status != MPI_STATUS_IGNORE ? &info : nullptr) == 0) {
     return false;
-  write_status(status, source, tag, static_cast<MPI_Count>(info.bytes));
+  }
+  if (status != MPI_STATUS_IGNORE) write_status(status, source, tag, static_cast<MPI_Count>(info.bytes));
+  return true;
+}
+
+/// Posts a receive without wildcards in a context that is known, and stores the result of the call. librma
+/// does the last step, to which the entry point jumps, so that it saves no registers for after it. It never
+/// waits, so no report of a wait needs the entry point's frame.
+[[nodiscard, gnu::always_inline]] inline bool inlined_irecv(void* address, MPI_Count count, MPI_Datatype type,
+                                                            int source, int tag, MPI_Comm handle,
+                                                            MPI_Request* made, int& result) {
+  // A handle that is an integer has a number, for which there may be no memory.
+  if constexpr (!kIsAddress<MPI_Request>) return false;
+  ShortMessage message;
+  if (made == nullptr || !message.find(address, count, type, handle) ||
+      static_cast<std::ptrdiff_t>(message.bytes) < 0) [[unlikely]] {
+    return false;
+  }
+  Communicator& comm = *message.comm;
+  rma_receive_context_t* const context = comm.receive_context();
+  if (!comm.has_peer(source) || tag < 0 || context == nullptr) [[unlikely]]
+    return false;
+  void* const memory = spare_requests.take_at_once();
+  if (memory == nullptr) [[unlikely]]
+    return false;
+  auto* const request = ::new (memory) Request(Request::Type::kReceive, comm, Request::Posted::alone);
+  request->receive.address = address;
+  request->receive.bytes = message.bytes;
+  *made = request->made_handle<MPI_Request>();  // no request is predefined
+  static_assert(MPI_SUCCESS == RMA_SUCCESS);
+  result = rma_post_recv_in(&request->receive, comm.world_rank(source), tag, context);
   return true;
 }
 
@@ -143,6 +179,7 @@ template <class Sent>
   Communicator& comm = *message.comm;
   if (!comm.has_peer(source) || tag < 0) [[unlikely]]
     return false;
+  if (comm.receive_context() == nullptr) static_cast<void>(comm.find_receive_context());
   void* const memory = spare_requests.take_at_once();
   if (memory == nullptr) [[unlikely]]
     return false;
@@ -152,7 +189,7 @@ template <class Sent>
     delete request;
     return false;
   }
-  request->posted = true;
+  request->posted = Request::Posted::alone;
   *made = request->made_handle<MPI_Request>();  // no request is predefined
   return true;
 }
@@ -162,6 +199,22 @@ template <class Sent>
   if (handle == nullptr || is_predefined(*handle)) [[unlikely]]
     return nullptr;
   return find<Request>(*handle);
+}
+
+/// Ends a receive that has come, if the program ignores the status. It calls no function, so the entry point
+/// saves no registers.
+template <class Handle>
+[[nodiscard, gnu::always_inline]] inline bool inlined_wait(Handle* handle, MPI_Status* status) {
+  if constexpr (kIsAddress<Handle>) {
+    if (status != MPI_STATUS_IGNORE || handle == nullptr || is_predefined(*handle)) [[unlikely]]
+      return false;
+    // As find() does, which compares the kind alone.
+    auto* const request = static_cast<Request*>(reinterpret_cast<Object*>(*handle));
+    return request->is_unnumbered(Kind::kRequest) && request->has_come() &&
+           Request::consume_unnumbered(*handle, *request);
+  } else {
+    return false;  // the request of a handle that is an integer has a number
+  }
 }
 
 [[nodiscard, gnu::always_inline]] inline bool short_wait(MPI_Request* handle, MPI_Status* status) {

@@ -62,7 +62,7 @@ int Object::to_number() const {
     static_cast<void>(place_of_number(number));
     ++drawn.next;
   }
-  number_.store(number, std::memory_order_relaxed);
+  __atomic_store_n(&head_.number, number, __ATOMIC_RELAXED);
   // Objects are never constant. Pairs with from_number().
   place_of_number(number).store(const_cast<Object*>(this), std::memory_order_release);
   return number;

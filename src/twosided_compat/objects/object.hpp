@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -16,16 +17,16 @@ class Object {
  public:
   /// Makes an object of the program, or the predefined one whose number is `predefined`.
   explicit Object(Kind kind, std::uintptr_t predefined = 0)
-      : kind_(kind), number_(static_cast<int>(predefined)) {}
+      : head_{.kind = kind, .number = static_cast<int>(predefined)} {}
   ~Object() {
-    kind_ =
-        Kind{};  // find() refuses a handle that is used after this, as long as the memory is not in use again
+    // find() refuses a handle that is used after this, as long as the memory is not in use again.
+    head_.kind = Kind{};
     if (has_drawn_number()) forget_number();
   }
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
-  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] Kind kind() const { return head_.kind; }
   [[nodiscard]] bool is_predefined() const {
     const int number = this->number();
     return number > 0 && number < static_cast<int>(kPredefinedEnd);
@@ -33,6 +34,12 @@ class Object {
 
   /// Returns whether to_number() has drawn a number.
   [[nodiscard]] bool has_drawn_number() const { return number() >= static_cast<int>(kPredefinedEnd); }
+  /// Returns whether this is an object of the kind and to_number() has drawn no number for it. The caller
+  /// ends the object, so no other thread draws one meanwhile. This is one comparison.
+  [[nodiscard, gnu::always_inline]] bool is_unnumbered(Kind kind) const {
+    return std::bit_cast<std::uint64_t>(head_) ==
+           std::bit_cast<std::uint64_t>(Head{.kind = kind, .number = 0});
+  }
   /// Returns the object's handle. `Handle` is the type of handle for the object's kind.
   template <class Handle>
   [[nodiscard]] Handle handle() const {
@@ -59,10 +66,13 @@ class Object {
  private:
   // Relaxed everywhere: the table of numbers has a lock, and a thread that knows a number was told of it.
   void forget_number();
-  [[nodiscard]] int number() const { return number_.load(std::memory_order_relaxed); }
+  [[nodiscard]] int number() const { return __atomic_load_n(&head_.number, __ATOMIC_RELAXED); }
 
-  Kind kind_;
-  mutable std::atomic<int> number_;  // 0: none was drawn yet
+  struct Head {
+    Kind kind;
+    int number;  ///< 0: none was drawn yet. Other threads may draw it, so it is loaded and stored atomically.
+  };
+  mutable Head head_;
 };
 
 /// An object with references: the program's handle is one, and everything that needs the object longer holds
