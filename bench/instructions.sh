@@ -10,6 +10,7 @@
 #   arrival            the arrival of the message of a posted receive, while the program calls something else
 #   start-*            MPI_Start of persistent requests
 #   barrier, allreduce of the rank that comes last
+#   put, rma_put       into the mapped window of the other rank; the second by rma.h
 #
 # usage: bench/instructions.sh [--build DIR] [--mpi LIST] [--json FILE] [--limits FILE]
 #   --build DIR    build folder with librma and its compiler wrapper (default build)
@@ -60,9 +61,11 @@ trap 'rm -rf "$work"' EXIT
 # count NAME COMPILER LAUNCHER...: builds the program with an MPI and runs it. The counts are in $work/NAME.
 count() {
   local name=$1 compiler=$2
+  local -a options=()
+  [ "$name" != librma ] || options=(-DWITH_RMA -Iinclude "-L$build/src" "-Wl,-rpath,$build/src" -lrma)
   shift 2
   mkdir "$work/$name"
-  "$compiler" -O2 -Wno-stringop-overflow -o "$work/$name/calls" bench/instructions/calls.c
+  "$compiler" -O2 -Wno-stringop-overflow -o "$work/$name/calls" bench/instructions/calls.c "${options[@]}"
   head -c 4096 /dev/zero > "$work/$name/meetings"
   timeout 300 "$@" -n 2 valgrind --tool=callgrind --collect-atstart=no \
     --callgrind-out-file="$work/$name/out.%p" "$work/$name/calls" "$work/$name/meetings" \

@@ -17,6 +17,10 @@
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 
+#ifdef WITH_RMA
+#include <rma/rma.h>
+#endif
+
 // Fewer than the 64 cells in which MPICH keeps messages between processes of a host.
 enum { kCalls = 32, kTag = 7, kOtherTag = 8 };
 
@@ -202,6 +206,31 @@ static void other_of_exchanges(void) {
   meet();
 }
 
+// Rank 0 puts into the window of rank 1, in an epoch that all targets share.
+static void puts_into_window(void) {
+  void* mine = NULL;
+  void* parts[2] = {NULL, NULL};
+  MPI_Win window;
+  MPI_Win_allocate(8 * kCalls, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &window);
+  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, parts, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, window);
+  meet();
+  if (rank == 0) {
+    begin();
+    for (int i = 0; i < kCalls; ++i) MPI_Put(&data[i], 8, MPI_BYTE, 1, 8L * i, 8, MPI_BYTE, window);
+    end_row("put", kCalls);
+    MPI_Win_flush(1, window);
+#ifdef WITH_RMA
+    begin();
+    for (int i = 0; i < kCalls; ++i) rma_put((long*)parts[1] + i, &data[i], 8, 1);
+    end_row("rma_put", kCalls);
+#endif
+  }
+  meet();
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
+}
+
 // The other rank has gone in first, as long before as a collective of two takes, and waits.
 static void collective(int reduces) {
   for (int i = 0; i < kCalls; ++i) {
@@ -253,6 +282,7 @@ int main(int argc, char** argv) {
     all(receives, other_of_receives);
     all(exchanges, other_of_exchanges);
     for (int reduces = 0; reduces < 2; ++reduces) collectives(reduces);
+    puts_into_window();
   }
   MPI_Finalize();
   return 0;

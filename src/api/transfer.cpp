@@ -1,6 +1,6 @@
-// Contiguous put and get. Each call first tries the usual case inline. All other cases, failures included,
-// are in a separate function, so that the usual case saves no registers for them. `remote` is always the
-// side in the memory of `rank`, whatever the direction.
+// Contiguous put and get. Each call first tries the usual case inline: 8 aligned bytes of mapped memory. All
+// other cases, failures included, are in functions that the call jumps to, so that the usual case saves no
+// registers for them. `remote` is always the side in the memory of `rank`, whatever the direction.
 
 #include <limits>
 
@@ -10,6 +10,8 @@
 #include "core/one_sided/copy.hpp"
 #include "core/one_sided/operation.hpp"
 #include "rma/direct.h"
+#include "util/copy_word.hpp"
+#include "util/statistics.hpp"
 #include "util/try.hpp"
 
 namespace librma {
@@ -31,22 +33,59 @@ using transport::Direction;
 }
 
 template <Direction direction>
-[[gnu::always_inline]] inline void count_bytes(std::size_t bytes) {
-  count(direction == Direction::write ? Counter::put_bytes : Counter::get_bytes, bytes);
+inline constexpr Counter kTransfers =
+    direction == Direction::write ? Counter::put_direct : Counter::get_direct;
+template <Direction direction>
+inline constexpr Counter kBytes = direction == Direction::write ? Counter::put_bytes : Counter::get_bytes;
+
+[[gnu::noinline]] rma_status_t wake_sleepers(int rank) {
+  rma_wake(rank);
+  return RMA_SUCCESS;
 }
 
-/// Moves data to or from `here`, where the rank's memory is mapped.
+/// Wakes the threads that sleep until a store to memory of the rank (rma_wake_after_store), which this thread
+/// has made. It is a jump, so its caller saves nothing.
+[[gnu::always_inline]] inline rma_status_t wake_and_return(int rank) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (__atomic_load_n(rma_direct.peers[rank].awaits_stores, __ATOMIC_RELAXED) != 0) [[unlikely]]
+    return wake_sleepers(rank);
+  return RMA_SUCCESS;
+}
+
+/// Copies data to or from `here`, where the rank's memory is mapped. The transfer is counted already.
 template <Direction direction>
-[[gnu::always_inline]] inline void move_mapped(std::byte* here, void* local, std::size_t bytes, int rank) {
-  count_bytes<direction>(bytes);
+[[gnu::noinline]] rma_status_t copy_mapped_block(std::byte* here, void* local, std::size_t bytes, int rank) {
   if constexpr (direction == Direction::write) {
-    count(Counter::put_direct);
     copy_bytes(here, local, bytes);
-    rma_wake_after_store(rank);
+    return wake_and_return(rank);
   } else {
-    count(Counter::get_direct);
     copy_bytes(local, here, bytes);
+    return RMA_SUCCESS;
   }
+}
+
+/// Counts and copies for a thread that does not own the first place of counts.
+template <Direction direction>
+[[gnu::noinline]] rma_status_t move_and_count_elsewhere(std::byte* here, void* local, std::size_t bytes,
+                                                        int rank) {
+  count_elsewhere(kTransfers<direction>, 1);
+  count_elsewhere(kBytes<direction>, bytes);
+  return copy_mapped_block<direction>(here, local, bytes, rank);
+}
+
+/// Moves data to or from `here`, where the rank's memory is mapped, and counts that. It looks once which
+/// thread this is, for both counters (as count() does).
+template <Direction direction>
+[[gnu::always_inline]] inline rma_status_t move_mapped(std::byte* here, void* local, std::size_t bytes,
+                                                       int rank) {
+  constexpr bool kIsPut = direction == Direction::write;
+  if (first_thread_counts.owner.load(std::memory_order_relaxed) != this_thread()) [[unlikely]]
+    return move_and_count_elsewhere<direction>(here, local, bytes, rank);
+  first_thread_counts.add(kTransfers<direction>, 1);
+  first_thread_counts.add(kBytes<direction>, bytes);
+  if (!copy_word<std::uint64_t>(kIsPut ? here : local, kIsPut ? local : here, bytes))
+    return copy_mapped_block<direction>(here, local, bytes, rank);
+  return kIsPut ? wake_and_return(rank) : RMA_SUCCESS;
 }
 
 /// Moves data to or from memory that is not mapped here.
@@ -65,25 +104,25 @@ Status move_elsewhere(Runtime& runtime, void* remote, void* local, std::size_t b
 }
 
 /// Executes all other cases. `name` is the name of the call.
-template <Direction direction>
+template <Direction direction, Ending::Kind kind>
 [[gnu::noinline]] rma_status_t move_checked(const char* name, void* remote, void* local, std::size_t bytes,
-                                            int rank, const Ending& ending) {
+                                            int rank, rma_request_t* request) {
   return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
+    const Ending ending = {.kind = kind, .request = request};
     constexpr bool kIsPut = direction == Direction::write;
     RMA_TRY(check_ending(ending));
     RMA_TRY(check_transfer(runtime, kIsPut ? remote : local, kIsPut ? local : remote, bytes, rank));
     if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
     if (bytes == 0) return complete(ending);
     if (std::byte* const here = runtime.job->direct(remote, bytes, rank); here != nullptr) {
-      move_mapped<direction>(here, local, bytes, rank);
+      static_cast<void>(move_mapped<direction>(here, local, bytes, rank));
       return complete(ending);
     }
-    count_bytes<direction>(bytes);
+    count(kBytes<direction>, bytes);
     return move_elsewhere<direction>(runtime, remote, local, bytes, rank, ending);
   });
 }
 
-/// The ending is made for the other cases only, so that the usual case writes nothing to the stack.
 template <Direction direction, Ending::Kind kind>
 [[gnu::always_inline]] inline rma_status_t move_contiguous(const char* name, const void* remote,
                                                            const void* local, std::size_t bytes, int rank,
@@ -91,12 +130,10 @@ template <Direction direction, Ending::Kind kind>
   auto* const own = const_cast<void*>(local);  // a source is only read
   if (std::byte* const here = usual_case(remote, local, bytes, rank);
       here != nullptr && (kind != Ending::Kind::request || request != nullptr)) [[likely]] {
-    move_mapped<direction>(here, own, bytes, rank);
     if (kind == Ending::Kind::request) *request = kCompleteRequest;
-    return RMA_SUCCESS;
+    return move_mapped<direction>(here, own, bytes, rank);
   }
-  return move_checked<direction>(name, const_cast<void*>(remote), own, bytes, rank,
-                                 {.kind = kind, .request = request});
+  return move_checked<direction, kind>(name, const_cast<void*>(remote), own, bytes, rank, request);
 }
 
 }  // namespace
