@@ -153,8 +153,8 @@ void check_limits() {
   std::free(page);
 }
 
-// C23's functions give a block back: its page comes again. jemalloc draws a cache line within the page for each
-// block that asks for no alignment, and it may use several places in turn.
+// C23's functions give a block back: its page comes again. jemalloc draws a cache line within the page for
+// each block that asks for no alignment, and it may use several places in turn.
 void check_sized_free() {
   constexpr std::size_t kTurns = 100;
   constexpr std::size_t kBlock = 300'000;

@@ -24,8 +24,8 @@ namespace rmarun {
 /// Starts the processes of a job on this host: those of the command line, and those that ranks ask for.
 class RankStarter {
  public:
-  /// Every rank gets `inherited`, rmarun's environment, and the limit `descriptors`. `ranks` gets an entry for
-  /// each process, and `forwarder` its output. Both outlive this object.
+  /// Every rank gets `inherited`, rmarun's environment, and the limit `descriptors`. `ranks` gets an entry
+  /// for each process, and `forwarder` its output. Both outlive this object.
   RankStarter(const Options& options, Environment inherited, const rlimit& descriptors,
               std::vector<Rank>& ranks, Forwarder& forwarder);
 

@@ -184,13 +184,20 @@ template <class Sent>
   if (memory == nullptr) [[unlikely]]
     return false;
   auto* const request = ::new (memory) Request(Request::Type::kReceive, comm);
+  MPI_Request request_handle = MPI_REQUEST_NULL;
+  try {
+    request_handle = request->made_handle<MPI_Request>();  // no request is predefined
+  } catch (const std::bad_alloc&) {  // a handle that is an integer needs a number
+    delete request;
+    return false;
+  }
   if (rma_try_post_recv(address, message.bytes, comm.world_rank(source), tag, comm.context(),
                         &request->receive) == 0) [[unlikely]] {
     delete request;
     return false;
   }
   request->posted = Request::Posted::alone;
-  *made = request->made_handle<MPI_Request>();  // no request is predefined
+  *made = request_handle;
   return true;
 }
 
