@@ -169,8 +169,8 @@ class Transport {
   virtual void watch_writes(const std::function<void()>& /*written*/) {}
 
   /// Says which threads of the program wait, to a transport that needs them to drive it: while some do, its
-  /// service thread has nothing to do. Called once, before the first wait; `attendants` outlives the
-  /// transport.
+  /// service thread has nothing to do. Called once, before the first wait; `attendants` outlives the service
+  /// thread.
   virtual void follow(Attendants& /*attendants*/) {}
 
   /// event_fd() and arm() let a thread sleep. After arm(), event_fd() becomes readable at the next

@@ -170,8 +170,9 @@ Runtime::Runtime()
     : persistents(std::make_unique<PersistentOperations>()), mutexes(std::make_unique<MutexRegistry>()) {}
 
 Runtime::~Runtime() {
-  // The helper's thread uses objects that are declared after it, so it has to stop before they are destroyed.
-  if (helper != nullptr) helper->stop();
+  // The service thread, which is the helper's too, uses objects that are declared after the job, so it has to
+  // stop before they are destroyed.
+  if (job != nullptr && job->rails().service() != nullptr) job->rails().service()->stop();
 }
 
 constinit std::atomic<Runtime*> current_runtime = nullptr;
