@@ -23,9 +23,9 @@ using transport::Direction;
 /// copy them. Returns null in all other cases, for example for a wrong argument.
 [[gnu::always_inline]] inline std::byte* usual_case(const void* remote, const void* local, std::size_t bytes,
                                                     int rank) {
-  const Runtime* const runtime =
-      current_runtime.load(std::memory_order_acquire);  // pairs with the store in rma_init
-  if (runtime == nullptr || runtime->trace != nullptr || bytes == 0 || local == nullptr ||
+  // The messages exist as long as the runtime, and are not published if calls are traced.
+  if (untraced_messages.load(std::memory_order_acquire) == nullptr ||  // pairs with the store in rma_init
+      bytes == 0 || local == nullptr ||
       bytes > std::numeric_limits<std::uintptr_t>::max() - reinterpret_cast<std::uintptr_t>(local)) {
     return nullptr;
   }
@@ -128,6 +128,14 @@ template <Direction direction, Ending::Kind kind>
                                                            const void* local, std::size_t bytes, int rank,
                                                            rma_request_t* request = nullptr) {
   auto* const own = const_cast<void*>(local);  // a source is only read
+  // In this branch the compiler knows the size, which makes three of the checks shorter.
+  if (kind != Ending::Kind::request && bytes == sizeof(std::uint64_t)) [[likely]] {
+    if (std::byte* const here = usual_case(remote, local, sizeof(std::uint64_t), rank); here != nullptr)
+        [[likely]] {
+      return move_mapped<direction>(here, own, sizeof(std::uint64_t), rank);
+    }
+    return move_checked<direction, kind>(name, const_cast<void*>(remote), own, bytes, rank, request);
+  }
   if (std::byte* const here = usual_case(remote, local, bytes, rank);
       here != nullptr && (kind != Ending::Kind::request || request != nullptr)) [[likely]] {
     if (kind == Ending::Kind::request) *request = kCompleteRequest;
