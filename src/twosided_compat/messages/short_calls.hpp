@@ -187,7 +187,7 @@ template <class Sent>
   MPI_Request request_handle = MPI_REQUEST_NULL;
   try {
     request_handle = request->made_handle<MPI_Request>();  // no request is predefined
-  } catch (const std::bad_alloc&) {  // a handle that is an integer needs a number
+  } catch (const std::bad_alloc&) {                        // a handle that is an integer needs a number
     delete request;
     return false;
   }
