@@ -114,5 +114,11 @@ if(RMA_HAS_FORTRAN)
 
   configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-caf.pc.in ${PROJECT_BINARY_DIR}/rma-caf.pc @ONLY)
   rma_install_libraries(development rma_caf rma_caf-static)
+  # The library for gfortran 15 has the same name, so the link without a version is in a folder of its own.
+  install(TARGETS rma_caf15 LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_SKIP)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/installed_caf15)
+  file(CREATE_LINK ../../libcaf_rma.so.4 ${PROJECT_BINARY_DIR}/installed_caf15/libcaf_rma.so SYMBOLIC)
+  install(FILES ${PROJECT_BINARY_DIR}/installed_caf15/libcaf_rma.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/rma/caf15
+          COMPONENT development)
   install(FILES ${PROJECT_BINARY_DIR}/rma-caf.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()

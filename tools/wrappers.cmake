@@ -2,7 +2,8 @@
 # A folder of the library has links to them by the usual names, for PATH.
 #
 # The caller sets wrapper_usual (the folder's name), wrapper_interface, wrapper_standard, and for compilers
-# wrapper_include, wrapper_modules, wrapper_libraries and wrapper_extra, with installed_ forms of the middle three.
+# wrapper_include, wrapper_modules, wrapper_libraries and wrapper_extra, with installed_ forms of the first three. It may set
+# wrapper_later and installed_later: a folder with libraries for later versions of the compiler.
 
 # From the folders of an installation to each other.
 file(RELATIVE_PATH to_lib /p/${CMAKE_INSTALL_BINDIR} /p/${CMAKE_INSTALL_LIBDIR})
@@ -24,7 +25,7 @@ function(rma_wrapper template wrapper_name)
   file(RELATIVE_PATH to_bin /p/${usual_bin} /p/${CMAKE_INSTALL_BINDIR})
   configure_file(${source} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${wrapper_name} @ONLY FILE_PERMISSIONS
                  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-  foreach(part IN ITEMS include modules libraries)
+  foreach(part IN ITEMS include modules libraries later)
     set(wrapper_${part} "${installed_${part}}")
   endforeach()
   configure_file(${source} installed/${wrapper_name} @ONLY)

@@ -5,15 +5,21 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <mutex>
 
 #include "coarrays/entry_points.hpp"
 
 namespace librma::coarrays {
 namespace {
 
-/// Coarrays and components of this image by their addresses.
-std::map<const std::byte*, std::unique_ptr<Coarray>>& blocks() {
-  static std::map<const std::byte*, std::unique_ptr<Coarray>> all;  // constructors of the program use it
+/// Coarrays and components of this image by their addresses. The helper thread allocates components, too, if
+/// it runs an accessor of another image.
+struct Blocks {
+  std::mutex lock;  // guards `all`
+  std::map<const std::byte*, std::unique_ptr<Coarray>> all;
+};
+Blocks& blocks() {
+  static Blocks all;  // constructors of the program use it
   return all;
 }
 /// Static coarrays that other images do not know of yet, in the order of the program's constructors.
@@ -33,8 +39,10 @@ bool is_static(int type) {
 /// Returns whether the object lies in a coarray of this image.
 bool in_coarray(const void* object) {
   const auto* const at = static_cast<const std::byte*>(object);
-  auto behind = blocks().upper_bound(at);
-  if (behind == blocks().begin()) return false;
+  Blocks& known = blocks();
+  const std::lock_guard guard(known.lock);
+  auto behind = known.all.upper_bound(at);
+  if (behind == known.all.begin()) return false;
   --behind;
   return static_cast<std::size_t>(at - behind->first) < behind->second->bytes;
 }
@@ -116,7 +124,9 @@ void caf_register(std::size_t size, int type, Coarray** token, Descriptor* shape
   }
   shape->data = made->mine;
   *token = made.get();
-  blocks()[made->mine] = std::move(made);
+  Blocks& known = blocks();
+  const std::lock_guard guard(known.lock);
+  known.all[made->mine] = std::move(made);
 }
 
 void caf_deregister(Coarray** token, int /*type*/, int* stat, char* message, std::size_t length) {
@@ -125,11 +135,14 @@ void caf_deregister(Coarray** token, int /*type*/, int* stat, char* message, std
   *token = nullptr;
   // The token of a component that was never allocated, or whose memory was freed before.
   if (coarray == nullptr) return outcome.succeed();
-  const std::byte* const at = coarray->mine;
+  // The entry goes first: after the memory has been freed, another thread may get the same address.
+  Blocks& known = blocks();
+  std::unique_lock guard(known.lock);
+  const auto entry = known.all.extract(coarray->mine);
+  guard.unlock();
   // A team that has lost an image keeps its memory.
   const rma_status_t status = release(*coarray);
   if (status != RMA_ERR_PEER_LOST) outcome.report(status);
-  blocks().erase(at);
 }
 
 }  // namespace librma::coarrays

@@ -42,6 +42,18 @@ for option in -show -showme:compile -showme:link -showme:version -showme:help; d
   [ -n "$("$bin/rma_caf" $option)" ] || fail "rma_caf $option prints nothing"
 done
 
+# gfortran 15 needs the library of its interface, which has the functions of the earlier one, too. A compiler that only
+# says that it has this version stands for it.
+cat > "$work/later" <<EOF
+#!/bin/sh
+[ "\$1" != -dumpversion ] || exec echo 15
+exec "$fc" "\$@"
+EOF
+chmod +x "$work/later"
+compiled gfortran15 env RMA_FC="$work/later" "$bin/rma_caf" "$here/program.f90"
+readelf -d "$work/gfortran15" | grep -q 'NEEDED.*libcaf_rma.so.4' || fail 'a program of gfortran 15 needs another libcaf_rma'
+readelf -d "$work/wrapper" | grep -q 'NEEDED.*libcaf_rma.so.3' || fail 'a program of gfortran 12 needs another libcaf_rma'
+
 if [ "$where" = installed ]; then
   export PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name rma-caf.pc)")
   libdir=$(dirname "$(find "$prefix" -name libcaf_rma.so)")
