@@ -186,7 +186,11 @@ TEST_P(Lost, ActiveMessagesToItFailAndOthersAreHandled) {
     if (rank == victim_) end();
     EXPECT_LOST(rma_am_wait([](void*) { return 0; }, nullptr, victim_));
     EXPECT_LOST(rma_am_request(victim_, ask, nullptr, 0));
+    rma_team_t left = team_of(survivors());
     ask_all(survivors());
+    // A rank that has all its answers may end only when nobody asks it any more.
+    EXPECT_GOOD(rma_barrier(left));
+    EXPECT_GOOD(rma_team_free(&left));
     EXPECT_LOST(rma_barrier(rma_team_world()));
   });
 }

@@ -7,6 +7,7 @@ MPI is openmpi or mpich.
 """
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -60,6 +61,17 @@ def not_told(rmarun, program):
     # Whoever wants the MPI itself hears nothing of it.
     result = run(rmarun, "--mpi", "own", "-n", "2", "sh", "-c", f"{program}; true")
     assert result.returncode == 0 and THEIRS in result.stdout and LIBRARY not in result.stderr, result
+
+
+def another_process(rmarun, program):
+    # Programs that are no ranks, while something else on this machine loads the MPI.
+    other = ["sh", "-c", f"while kill -0 $$ 2> /dev/null; do {program} > /dev/null 2>&1; done"]
+    with subprocess.Popen(other, stdin=subprocess.DEVNULL, start_new_session=True) as loader:
+        try:
+            result = run(rmarun, "-n", "2", "sh", "-c", "sleep 1")
+        finally:
+            os.killpg(loader.pid, signal.SIGKILL)
+    assert result.returncode == 0 and result.stderr == "", result
 
 
 def by_variable(rmarun, program):

@@ -78,7 +78,7 @@ endfunction()
 
 # How a program gets its MPI.
 other_program(program mpicc ${shared}/program.c)
-foreach(case IN ITEMS asked by_itself own through_a_shell not_told by_variable no_such_value)
+foreach(case IN ITEMS asked by_itself own through_a_shell not_told another_process by_variable no_such_value)
   personality_check(chosen-${case} COMMAND Python3::Interpreter -B ${shared}/chosen.py ${personality} ${case}
                                            $<TARGET_FILE:rmarun> ${${label}-program})
 endforeach()

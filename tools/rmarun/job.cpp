@@ -71,11 +71,24 @@ class Job {
  private:
   /// Says that the ranks were no job, if they have loaded another MPI itself.
   void say_about_other_mpi() {
-    if (server_ == nullptr || ranks_.size() < 2) return;
-    for (int rank = 0; rank < options_.ranks(); ++rank) {
-      if (server_->reports().stage(rank) != Stage::kNone) return;
-    }
+    if (server_ == nullptr || ranks_.size() < 2 || any_has_joined()) return;
     if (const std::string advice = starter_.other_mpi().advice(); !advice.empty()) forwarder_.say(advice);
+  }
+
+  [[nodiscard]] bool any_has_joined() const {
+    for (int rank = 0; rank < options_.ranks(); ++rank) {
+      if (server_->reports().stage(rank) != Stage::kNone) return true;
+    }
+    return false;
+  }
+
+  /// A rank that has joined ends the watch, for this is a job then.
+  void look_at_other_mpi() {
+    if (any_has_joined()) {
+      starter_.other_mpi().stop();
+    } else {
+      starter_.other_mpi().look();
+    }
   }
 
   void start_ranks() {
@@ -124,13 +137,15 @@ class Job {
   /// output.
   bool turn() {
     const int news = server_ != nullptr ? server_->reports().wakeup() : preparation_.done();
-    std::vector<pollfd> polls = {{signals_.get(), POLLIN, 0}, {news, POLLIN, 0}};
+    std::vector<pollfd> polls = {
+        {signals_.get(), POLLIN, 0}, {news, POLLIN, 0}, {starter_.other_mpi().news(), POLLIN, 0}};
     forwarder_.add_polls(polls);
     const bool flushing = children_gone_ && exit_code_.has_value();
     const int ready = ::poll(polls.data(), polls.size(), poll_timeout());
     if (ready > 0) {
       if (polls[0].revents != 0 && !take_signals()) return false;
       if (polls[1].revents != 0) take_news();
+      if (polls[2].revents != 0) look_at_other_mpi();
     }
     if (const auto failure = forwarder_.handle(polls)) {
       if (const auto verdict = failure->verdict()) fail(verdict->exit_code, verdict->why);

@@ -6,11 +6,34 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "rmarun/needed_libraries.hpp"
+#include "rmarun/processes.hpp"
 
 namespace rmarun {
+namespace {
+
+/// Returns whether a process that has opened the file uses it. `file` has no symbolic links. The dynamic
+/// linker maps a library before it closes it, so one of the two looks finds it, in this order.
+bool uses(pid_t pid, const std::filesystem::path& file) {
+  std::error_code error;
+  std::error_code no_link;
+  std::filesystem::directory_iterator entry(fmt::format("/proc/{}/fd", pid), error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    if (std::filesystem::read_symlink(entry->path(), no_link) == file) return true;
+  }
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  for (std::string line; std::getline(maps, line);) {
+    if (line.ends_with(" " + file.string())) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 void OtherMpi::watch(const Environment& environment) {
   if (events_.open()) return;
@@ -28,15 +51,23 @@ void OtherMpi::watch(const std::string& library, const Personality& instead, con
   if (number >= 0) watched_.push_back({number, path, &instead});
 }
 
-std::string OtherMpi::advice() const {
+void OtherMpi::look() {
   alignas(inotify_event) std::array<char, 4096> events{};
-  if (!events_.open() || ::read(events_.get(), events.data(), events.size()) <= 0) return {};
-  const int number = reinterpret_cast<const inotify_event*>(events.data())->wd;
-  const auto opened = std::ranges::find(watched_, number, &Watched::number);
-  if (opened == watched_.end()) return {};  // too many events
+  while (events_.open() && ::read(events_.get(), events.data(), events.size()) > 0) {
+  }
+  for (const Watched& watched : watched_) {
+    std::error_code error;
+    const std::filesystem::path file = std::filesystem::canonical(watched.path, error);
+    if (std::ranges::any_of(descendants(), [&](pid_t pid) { return uses(pid, file); })) loaded_ = &watched;
+  }
+  if (loaded_ != nullptr) stop();
+}
+
+std::string OtherMpi::advice() const {
+  if (loaded_ == nullptr) return {};
   return fmt::format(
       "the program has loaded {}, and no rank has joined the job; with --mpi {} it gets librma's {}",
-      opened->path, opened->instead->name, opened->instead->library);
+      loaded_->path, loaded_->instead->name, loaded_->instead->library);
 }
 
 }  // namespace rmarun

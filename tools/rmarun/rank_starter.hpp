@@ -38,7 +38,7 @@ class RankStarter {
   /// What the ranks wait for.
   [[nodiscard]] const Waits& waits() const { return waits_; }
   /// Whether they have loaded another MPI.
-  [[nodiscard]] const OtherMpi& other_mpi() const { return other_mpi_; }
+  [[nodiscard]] OtherMpi& other_mpi() { return other_mpi_; }
 
  private:
   std::optional<Verdict> start_rank(int rank, const Program& program, const RankPlace& place);
