@@ -9,8 +9,8 @@
 
 namespace rmarun {
 
-/// Notices that Open MPI's or MPICH's own library is loaded in a job that was not given librma's: by a program
-/// that a shell or an interpreter has started, or by a plugin. rmarun cannot know that before.
+/// Notices that Open MPI's or MPICH's own library is loaded in a job that was not given librma's: by a
+/// program that a shell or an interpreter has started, or by a plugin. rmarun cannot know that before.
 ///
 /// The system tells of all processes that open the file. The owner calls look() then, which looks whether one
 /// of the job's has.
