@@ -77,13 +77,19 @@ TEST(Message, AReceiveInAKnownContextComesAfterEarlierOnesAndTakesEarlierMessage
   EXPECT_TRUE(ok(rma_post_recv(numbers.data(), 8, RMA_ANY_SOURCE, RMA_ANY_TAG, kPosted, &wildcard)));
   post_in(receive, numbers[1], 30);
   barrier();
-  for (std::uint64_t i = 0; i < 3; ++i) send_number(40 + i, 30);
+  send_number(40, 30);
+  send_number(41, 30);
+  // No receive is posted for the third one yet, so a blocking send of it waits with RMA_EAGER=0.
+  const std::uint64_t third = 42;
+  rma_request_t send = RMA_REQUEST_NULL;
+  EXPECT_TRUE(ok(rma_send_nb(&third, sizeof third, neighbour(1), 30, kPosted, &send)));
   EXPECT_TRUE(ok(rma_posted_wait(&wildcard)));
   EXPECT_TRUE(ok(rma_posted_wait(&receive)));
   int found = 0;
   while (found == 0) EXPECT_TRUE(ok(rma_iprobe(previous(), 30, kPosted, &found, nullptr)));
   post_in(kept, numbers[2], 30);
   EXPECT_TRUE(ok(rma_posted_wait(&kept)));
+  EXPECT_TRUE(ok(rma_wait(&send)));
   EXPECT_EQ(numbers, (std::array<std::uint64_t, 3>{40, 41, 42}));
   barrier();
 }
