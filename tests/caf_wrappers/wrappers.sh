@@ -56,7 +56,7 @@ readelf -d "$work/wrapper" | grep -q 'NEEDED.*libcaf_rma.so.3' || fail 'a progra
 
 if [ "$where" = installed ]; then
   export PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name rma-caf.pc)")
-  libdir=$(dirname "$(find "$prefix" -name libcaf_rma.so)")
+  libdir=$(dirname "$(find "$prefix" -name libcaf_rma.so.3)")
   eval "flags=($(pkg-config --cflags --libs rma-caf))"
   compiled pkg_config "$fc" "$here/program.f90" "${flags[@]}" -Wl,-rpath,"$libdir"
   { "$cmake" -S "$here/project" -B "$work" -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_Fortran_COMPILER="$fc" &&
