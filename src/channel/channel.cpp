@@ -199,7 +199,7 @@ bool Channel::arm() {
 }
 
 void Channel::expect_all() {
-  expecting_.fetch_add(1, std::memory_order_seq_cst);  // pairs with the load of a helper that naps
+  expecting_.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard turn(progress_lock_);
   if (sleep_.depth() != HelperSleep::Depth::solicited) return;  // the helper sees the count when it arms
   if (prepare_sleep(HelperSleep::Depth::all)) {

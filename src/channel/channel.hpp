@@ -123,13 +123,7 @@ class Channel {
   /// more.
   void expect_all();
   void expect_solicited() { expecting_.fetch_sub(1, std::memory_order_relaxed); }
-  /// Returns whether the count is above zero.
-  [[nodiscard]] bool expects_all() const { return expecting_.load(std::memory_order_seq_cst) != 0; }
   [[nodiscard]] std::span<const int> event_fds() const { return event_fds_; }
-  /// Returns the one of these that becomes readable by wake_helper() and by nothing that arrives; -1 without
-  /// one.
-  [[nodiscard]] int wake_fd() const { return sleep_.fd(); }
-  void wake_helper() { sleep_.rouse(); }
 
  private:
   Channel(Rails& rails, int ranks, const Options& options);

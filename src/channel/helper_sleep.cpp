@@ -21,10 +21,6 @@ void HelperSleep::wake() {
   // One of the threads that come here at once writes.
   Depth expected = Depth::solicited;
   if (!depth_.compare_exchange_strong(expected, Depth::awake, std::memory_order_seq_cst)) return;
-  rouse();
-}
-
-void HelperSleep::rouse() const {
   const std::uint64_t increment = 1;
   [[maybe_unused]] const ssize_t written = write(event_.get(), &increment, sizeof increment);
 }

@@ -36,8 +36,6 @@ class HelperSleep {
   void stir() {
     if (depth_.load(std::memory_order_seq_cst) == Depth::solicited) wake();
   }
-  /// Wakes the helper from a sleep at the descriptor that no depth describes.
-  void rouse() const;
 
  private:
   void wake();

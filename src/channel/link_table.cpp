@@ -24,15 +24,12 @@ void LinkTable::list(Link& link, int peer) {
   if (std::exchange(link.listed, true)) return;
   const std::lock_guard guard(lists_lock_);
   listed_.push_back(peer);
-  any_.store(true, std::memory_order_relaxed);
 }
 
 std::vector<int> LinkTable::take_listed() {
-  if (!any_.load(std::memory_order_relaxed)) return {};
   const std::lock_guard guard(lists_lock_);
   std::vector<int> listed = listed_;
   listed_.clear();
-  any_.store(!lost_.empty(), std::memory_order_relaxed);
   return listed;
 }
 
@@ -69,15 +66,12 @@ bool LinkTable::fail(int peer) {
 void LinkTable::list_lost(int peer) {
   const std::lock_guard guard(lists_lock_);
   lost_.push_back(peer);
-  any_.store(true, std::memory_order_relaxed);
 }
 
 std::vector<int> LinkTable::take_lost() {
   std::vector<int> lost;
-  if (!any_.load(std::memory_order_relaxed)) return lost;
   const std::lock_guard guard(lists_lock_);
   lost.swap(lost_);
-  any_.store(!listed_.empty(), std::memory_order_relaxed);
   return lost;
 }
 

@@ -51,8 +51,6 @@ class LinkTable {
   std::mutex lists_lock_;                  ///< guards the members below; taken after a link's lock
   std::vector<int> listed_;                ///< each peer at most once; with room for all
   std::vector<int> lost_;
-  /// Whether these two have any. A poll reads it without the lock, and may leave a peer to the next one.
-  std::atomic<bool> any_ = false;
 };
 
 }  // namespace librma

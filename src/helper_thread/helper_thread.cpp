@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <utility>
 
 #include "util/exhausted.hpp"
 #include "util/waiting/wait.hpp"
@@ -18,15 +17,7 @@ constexpr std::uint64_t kFewestSpins = 16;
 Status HelperThread::start() {
   pending_.engine().add(*this);
   if (service_ == nullptr) return {};
-  const int first = channel_.event_fds().front();
-  for (const int fd : channel_.event_fds()) {
-    // One call of work() for each nap: that of the first descriptor.
-    service_->watch(
-        fd, [this, fd] { return sleep_at(fd); },
-        [this, leads = fd == first] {
-          if (leads || !napping_.load(std::memory_order_relaxed)) work();
-        });
-  }
+  for (const int fd : channel_.event_fds()) service_->watch(fd, [this] { work(); });
   static_cast<void>(channel_.arm());  // succeeds: no peer has a ring yet
   return service_->start();
 }
@@ -42,7 +33,6 @@ void HelperThread::work() {
       pending_.engine().wake();
       continue;
     }
-    if (nap()) return;
     bool found = false;
     for (std::uint64_t i = 0; i < spins_ && !found; ++i) {
       pause_processor();
@@ -63,25 +53,8 @@ void HelperThread::work() {
   }
 }
 
-bool HelperThread::nap() {
-  const std::uint64_t taken = taken_.load(std::memory_order_relaxed);
-  const bool taking = std::exchange(seen_taken_, taken) != taken && channel_.wake_fd() >= 0;
-  nap_ = napping_.load(std::memory_order_relaxed) ? std::min(2 * nap_, kLongestNap) : kShortestNap;
-  napping_.store(taking, std::memory_order_seq_cst);  // pairs with the load in arm()
-  if (taking && !channel_.expects_all()) return true;
-  napping_.store(false, std::memory_order_relaxed);
-  return false;
-}
-
-transport::ServiceThread::Sleep HelperThread::sleep_at(int fd) const {
-  if (!napping_.load(std::memory_order_relaxed)) return {};
-  if (fd == channel_.event_fds().front()) return {.until_readable = false, .at_most = nap_};
-  return {.until_readable = fd == channel_.wake_fd(), .at_most = {}};
-}
-
 void HelperThread::arm() {
   channel_.expect_all();
-  if (napping_.load(std::memory_order_seq_cst)) channel_.wake_helper();  // pairs with the store in nap()
   armed_.store(true, std::memory_order_relaxed);  // the engine's lock orders it before progress()
 }
 
@@ -90,10 +63,7 @@ bool HelperThread::progress() try {
   // The look after arm() must not be left to a thread that began to look before.
   const bool first =
       armed_.load(std::memory_order_relaxed) && armed_.exchange(false, std::memory_order_relaxed);
-  const bool found = channel_.progress(first ? Channel::Turn::wait : Channel::Turn::if_free);
-  // One thread at a time makes progress for the engine.
-  if (found) taken_.store(taken_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  return found;
+  return channel_.progress(first ? Channel::Turn::wait : Channel::Turn::if_free);
 } catch (const std::bad_alloc&) {
   end_exhausted("what takes in messages of other ranks");
 }

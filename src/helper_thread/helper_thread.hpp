@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -16,13 +15,6 @@ namespace librma {
 /// Takes in messages while the program computes. The thread sleeps until a message arrives. Threads of the
 /// program that wait for an operation take messages in as well (ProgressSource), so that they do not depend
 /// on this thread.
-///
-/// While threads of the program take the messages in, the thread *naps*: it sleeps by the clock, for at most
-/// kLongestNap, and no message wakes it. Otherwise each message would wake it, for nothing, and keep a rank
-/// from running. It stops when it finds that they have taken none in during a nap. A thread of the program
-/// that is about to sleep until the helper wakes it ends the nap (arm()): it counts itself in
-/// Channel::expect_all() and then reads `napping_`; the helper stores `napping_` and then reads that count.
-/// All four are sequentially consistent, so one of the two sees the other (Dekker's algorithm).
 class HelperThread final : public ProgressSource {
  public:
   /// Uses the service thread of the devices, or no thread at all if `service` is null (tests). The thread
@@ -51,13 +43,6 @@ class HelperThread final : public ProgressSource {
  private:
   /// Takes in messages until no more come. This is the body of the thread.
   void work();
-  /// Begins a nap if threads of the program take messages in. Returns whether it naps.
-  [[nodiscard]] bool nap();
-  /// Says how the thread sleeps, as far as the descriptor `fd` is concerned.
-  [[nodiscard]] transport::ServiceThread::Sleep sleep_at(int fd) const;
-
-  static constexpr std::chrono::microseconds kShortestNap{50};
-  static constexpr std::chrono::microseconds kLongestNap{400};
 
   Channel& channel_;
   PendingOperations& pending_;
@@ -65,10 +50,6 @@ class HelperThread final : public ProgressSource {
   const std::uint64_t most_spins_;
   std::atomic<bool> armed_ = false;  ///< arm() was called, and progress() not yet
   std::uint64_t spins_ = 0;  ///< length of the next polling; grows while messages follow each other closely
-  std::atomic<std::uint64_t> taken_ = 0;  ///< how often threads of the program took messages in
-  std::uint64_t seen_taken_ = 0;          ///< its value when the helper looked last
-  std::chrono::microseconds nap_ = kShortestNap;
-  std::atomic<bool> napping_ = false;
 };
 
 }  // namespace librma

@@ -59,7 +59,7 @@ void ServiceThread::run() {
       if ((polled[i].revents & POLLIN) != 0 || (watched_[i].prepare && (ready == 0 || polled[i].fd < 0))) {
         watched_[i].serve();
       } else if (polled[i].revents != 0) {
-        watched_[i].fd = polled[i].fd = -1;  // the device is gone and sends no more events
+        polled[i].fd = -1;  // the device is gone and sends no more events
       }
     }
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -11,8 +10,7 @@
 namespace librma::transport {
 
 /// The completions of operations that were executed, oldest first. Room is promised before an operation is
-/// executed, so that its end needs no memory: it could not be undone any more. Not thread-safe, but for
-/// seems_empty().
+/// executed, so that its end needs no memory: it could not be undone any more. Not thread-safe.
 class CompletionList {
  public:
   /// Promises room for the completions of `count` operations. Throws std::bad_alloc, and has changed nothing
@@ -32,19 +30,14 @@ class CompletionList {
   void add(const Completion& completion) {
     --promised_;
     ended_.push_back(completion);
-    size_.store(size(), std::memory_order_relaxed);
   }
 
-  /// Returns whether take() finds nothing. This is a hint for other threads, so that a poll need not take the
-  /// owner's lock; a thread sees what it has added itself.
-  [[nodiscard]] bool seems_empty() const { return size_.load(std::memory_order_relaxed) == 0; }
   [[nodiscard]] std::size_t size() const { return ended_.size() - taken_; }
   /// Moves completions to the front of `completions`. Returns how many.
   [[nodiscard]] std::size_t take(std::span<Completion> completions) {
     const std::size_t count = std::min(completions.size(), size());
     std::copy_n(ended_.begin() + static_cast<std::ptrdiff_t>(taken_), count, completions.begin());
     taken_ += count;
-    size_.store(size(), std::memory_order_relaxed);
     return count;
   }
 
@@ -52,7 +45,6 @@ class CompletionList {
   std::vector<Completion> ended_;
   std::size_t taken_ = 0;     ///< how many of `ended_` take() has returned
   std::size_t promised_ = 0;  ///< operations that may still add one
-  std::atomic<std::size_t> size_ = 0;
 };
 
 }  // namespace librma::transport
