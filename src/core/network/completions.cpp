@@ -68,7 +68,7 @@ void Completions::take_in(std::size_t rail, const transport::Completion& complet
   if (ended != RMA_SUCCESS) connections_.rail_failed(connections_.peer(rank), rail);
   // The system may withdraw the memory of a process that is killed before it closes its connections. So a
   // refusal is the first sign of the end, if the rank keeps the memory registered until then.
-  const auto meaning = [ended](bool lasts) {
+  const auto meaning = [ended = completion.status](bool lasts) {
     return ended == RMA_ERR_ADDRESS && lasts ? RMA_ERR_PEER_LOST : ended;
   };
   if (cookie == 0) {
