@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kActiveWarmUp = 20;
 
-/** What handlers of this rank count. They run in the thread that polls, or in the helper thread. */
+/** The counts of this rank's handlers, which run in the thread that polls, or in the helper thread. */
 struct Counts {
   int ask = -1;
   int answer = -1;

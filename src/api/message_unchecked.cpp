@@ -72,7 +72,7 @@ namespace {
 // As above, for rma_post_recv_in.
 [[gnu::noinline]] rma_status_t post_otherwise(rma_posted_recv_t* posted, int source, int tag,
                                               const MessageContext* context) {
-  // Without messages the call fails whatever the context is, and the context may be gone.
+  // Without messages the call fails, and the context may be gone.
   const bool has_context = messages_at_once() != nullptr;
   const std::uint32_t number = has_context ? context->number() : 0;
   if (has_context && post_after_look(posted->address, posted->bytes, source, tag, number, posted) != 0)

@@ -1,6 +1,6 @@
 // Contiguous put and get. Each call first tries the usual case inline: 8 aligned bytes of mapped memory. All
 // other cases, failures included, are in functions that the call jumps to, so that the usual case saves no
-// registers for them. `remote` is always the side in the memory of `rank`, whatever the direction.
+// registers for them. `remote` is the side in the memory of `rank`, of puts and of gets.
 
 #include <limits>
 

@@ -89,7 +89,8 @@ class Reader {
     rest_ = rest_.subspan(padded(bytes));
     return at;
   }
-  /// Stores a descriptor, whose data lie at `data`. Returns null if there is none.
+  /// Copies the next `bytes` bytes, a descriptor, into `array`, and points it to `data`. Returns `array`, or
+  /// null if `bytes` is 0.
   Descriptor* take_descriptor(std::uint32_t bytes, Descriptor& array, std::byte* data) {
     if (bytes == 0) return nullptr;
     if (bytes > sizeof array) die("an image made a call with no descriptor");
@@ -235,7 +236,7 @@ bool run_there(const Object& object, Maker& maker, Bytes& answer, const Outcome&
   return outcome.report(call_at(rank, call, answer));
 }
 
-/// What a getter has returned.
+/// The answer to a call of a getter: its head, and the bytes of the result.
 struct Result {
   Got head;
   std::span<const std::byte> bytes;

@@ -29,7 +29,8 @@ namespace librma {
 /// An active message to be sent.
 struct ActiveMessage {
   int handler = -1;
-  ActiveForm form = ActiveForm::words;  ///< words, medium or long_carried, whatever way a long one takes
+  ActiveForm form =
+      ActiveForm::words;  ///< words, medium or long_carried; the last one for every long message
   std::span<const std::uint64_t> words = {};
   std::span<const std::byte> payload = {};
   void* place = nullptr;  ///< of a long one, in the receiver's memory

@@ -83,7 +83,7 @@ struct ActiveHeader {
 };
 static_assert(sizeof(ActiveHeader) == 8);
 
-/// Where the payload of a long message belongs in the receiver's memory.
+/// The place of a long message's payload in the receiver's memory.
 struct ActivePlace {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;

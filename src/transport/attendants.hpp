@@ -47,7 +47,7 @@ class Attendants {
   static constexpr Look kGoOn = kOne - 1;       ///< the bits of those that go on
 
   void recall() const {
-    for (const auto& one : recalls_) one();
+    for (const auto& recall : recalls_) recall();
   }
 
   std::atomic<Look> waits_ = 0;

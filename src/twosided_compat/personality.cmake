@@ -1,4 +1,4 @@
-# What the personalities of librma's MPI share: each is the sources of libmpi_abi.so.1, compiled once more with the constants
+# Functions that build a personality of librma's MPI. Each is the sources of libmpi_abi.so.1, compiled once more with the constants
 # and handles of another MPI (binding/NAME.txt), and lies in the folder lib/rma/NAME.
 
 file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/src/twosided_compat/nothing.cpp

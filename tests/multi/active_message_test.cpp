@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kLongest = 40'000;
 enum class Form : std::uint8_t { words, medium, lasting, none };
 
-/// What a message of a number from one rank to another looks like. Sender and receiver draw it alike.
+/// The message with a number from one rank to another. Sender and receiver draw the same words and payload.
 struct Draw {
   Draw(int source, int target, std::uint64_t number, bool reply, std::size_t medium, std::size_t most_long)
       : random({0xa3, static_cast<std::uint64_t>(source), static_cast<std::uint64_t>(target), number,

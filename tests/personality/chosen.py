@@ -58,7 +58,7 @@ def not_told(rmarun, program):
     assert result.returncode == 0 and THEIRS in result.stdout, result
     advice = f"{LIBRARY}, and no rank has joined the job; with --mpi {sys.argv[1]} it gets librma's {INSTEAD}"
     assert advice in result.stderr, result
-    # Whoever wants the MPI itself hears nothing of it.
+    # A user who asks for the MPI itself gets no advice.
     result = run(rmarun, "--mpi", "own", "-n", "2", "sh", "-c", f"{program}; true")
     assert result.returncode == 0 and THEIRS in result.stdout and LIBRARY not in result.stderr, result
 

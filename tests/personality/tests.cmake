@@ -1,4 +1,4 @@
-# What the tests of the personalities share (src/twosided_compat/personality.cmake). Programs are compiled and linked as
+# Tests of a personality (src/twosided_compat/personality.cmake). Programs are compiled and linked as
 # those for the other MPI are, and run on librma: LABEL.<program>.n<ranks>. A folder of tests sets `personality` and `label`,
 # and includes this file; it needs the other MPI's compilers.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
@@ -88,3 +88,26 @@ personality_check(two-libraries COMMAND $<TARGET_FILE:rmarun> -n 1 --timeout 60 
                                         $<TARGET_FILE:rma_${personality}>)
 set_tests_properties(${label}.two-libraries PROPERTIES PASS_REGULAR_EXPRESSION
   "librma's libmpi_abi.so.1 serves this process already, and librma's libmpi.so.${RMA_${upper}_VERSION} cannot do so too")
+
+# These are the programs in which constants, handles, statuses, callbacks and names play the largest part.
+foreach(program IN ITEMS attributes communicators datatypes_random errors graphs grids groups intercommunicators
+                         operator_alignment partitioned point_to_point requests sessions tool
+                         windows_objects windows_random)
+  later_program(${program})
+  foreach(ranks IN ITEMS 1 3)
+    later_test(${program} ${ranks})
+  endforeach()
+endforeach()
+foreach(program IN ITEMS ports spawn)
+  later_program(${program})
+  later_test(${program} 2 --universe 64)
+endforeach()
+
+# other_fortran_tests(OPTION...): the tests of tests/mpi_fortran, in both forms of the language, with the compiler's options.
+function(other_fortran_tests)
+  foreach(source IN ITEMS fixed.F module.F90)
+    cmake_path(GET source STEM form)
+    other_program(fortran-${form} mpifort ${PROJECT_SOURCE_DIR}/tests/mpi_fortran/${source} ${ARGN})
+    other_test(fortran-${form} 2)
+  endforeach()
+endfunction()

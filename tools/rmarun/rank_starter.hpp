@@ -35,7 +35,7 @@ class RankStarter {
   /// Starts all ranks that another rank asks for, or none. Precondition: start_job() was called.
   SpawnOutcome start_asked(const SpawnAsked& asked);
 
-  /// What the ranks wait for.
+  /// The waits of the ranks.
   [[nodiscard]] const Waits& waits() const { return waits_; }
   /// Whether they have loaded another MPI.
   [[nodiscard]] OtherMpi& other_mpi() { return other_mpi_; }

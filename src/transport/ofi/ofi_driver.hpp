@@ -70,7 +70,9 @@ class OfiDriver {
 
   /// See Transport::follow().
   void follow(Attendants& attendants);
-  /// Makes the service thread drive the provider, whoever waits: it has to answer handshakes.
+  /// Makes the service thread drive the provider, also while threads of the program are inside a wait, until
+  /// insist_no_more(). A thread that connects needs this: it waits for handshakes, which the service thread
+  /// answers, and may be inside a wait itself.
   void insist() {
     insisted_.fetch_add(1, std::memory_order_seq_cst);
     call_service();
@@ -183,7 +185,7 @@ class OfiDriver {
   [[nodiscard]] bool rely(Attendants::Look now);
   /// Ends that.
   void rely_no_more();
-  /// What the service thread does when it wakes.
+  /// Drives the queue for the service thread when it wakes, unless a thread of the program does.
   void serve_queue();
   [[nodiscard]] bool napping() const { return service_.load(std::memory_order_relaxed) == Service::naps; }
   /// Says whether the queue's descriptor will be readable when there is something to do.
@@ -221,7 +223,7 @@ class OfiDriver {
   enum class Sleeper : std::uint8_t { none, about, asleep };
   std::atomic<Sleeper> sleeper_ = Sleeper::none;
   std::atomic<int> insisted_ = 0;  ///< see insist()
-  /// Where the service thread sleeps: at the queue's descriptor, by the clock, or until a wait is over.
+  /// The service thread sleeps at the queue's descriptor, by the clock, or until a wait is over.
   enum class Service : std::uint8_t { at_queue, naps, relies };
   std::atomic<Service> service_ = Service::at_queue;
   /// A nap is over, and threads drive: the next of them asks for the confirmations that are due.

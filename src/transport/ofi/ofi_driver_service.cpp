@@ -67,7 +67,7 @@ bool OfiDriver::rely(Attendants::Look now) {
   attendants_->rely();
   service_.store(Service::relies, std::memory_order_seq_cst);  // pairs with the load in rouse()
   if (look() == now && attended(now)) {
-    // What was left to the end of a nap is left to the thread that drives.
+    // The thread that drives sends the confirmations that the end of a nap would have sent.
     confirm_due_.store(true, std::memory_order_relaxed);
     return true;
   }

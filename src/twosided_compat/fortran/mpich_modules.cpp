@@ -1,5 +1,5 @@
-// What MPICH's modules mpi and mpi_f08 have beside MPI's procedures: comparisons of handles, MPI_SIZEOF and
-// functions that are constants. Only libmpifort.so.12 has this file.
+// Procedures of MPICH's modules mpi and mpi_f08 that MPI does not have: comparisons of handles, MPI_SIZEOF
+// and functions that are constants. Only libmpifort.so.12 has this file.
 
 #include "twosided_compat/fortran/arguments.hpp"
 
@@ -17,16 +17,7 @@ extern "C" {
   MPI_Fint __mpi_constants_MOD_##kind##neq(const MPI_Fint* one, const MPI_Fint* other) { \
     return *one != *other ? 1 : 0;                                                       \
   }
-RMA_MPI_COMPARISONS(comm)
-RMA_MPI_COMPARISONS(datatype)
-RMA_MPI_COMPARISONS(errhandler)
-RMA_MPI_COMPARISONS(file)
-RMA_MPI_COMPARISONS(group)
-RMA_MPI_COMPARISONS(info)
-RMA_MPI_COMPARISONS(message)
-RMA_MPI_COMPARISONS(op)
-RMA_MPI_COMPARISONS(request)
-RMA_MPI_COMPARISONS(win)
+#include "twosided_compat/fortran/handle_kinds.inc"
 #undef RMA_MPI_COMPARISONS
 
 // The procedure's name has the type of the variable, and a v if it is an array.
@@ -48,7 +39,7 @@ RMA_MPI_SIZEOF(cx, 8)
 #undef RMA_MPI_SIZEOF
 #undef RMA_MPI_SIZEOF_ONE
 
-// The same of the module mpi_f08, whose handles are compared with INTEGERs, too.
+// The comparisons of the module mpi_f08. It compares its handles with INTEGERs, too.
 #define RMA_MPI_COMPARISON(name, operation)                                             \
   MPI_Fint __mpi_f08_types_MOD_mpi_##name(const MPI_Fint* one, const MPI_Fint* other) { \
     return *one operation * other ? 1 : 0;                                              \
@@ -60,17 +51,8 @@ RMA_MPI_SIZEOF(cx, 8)
   RMA_MPI_COMPARISON(kind##_f08_neq_f, !=) \
   RMA_MPI_COMPARISON(kind##_f_eq_f08, ==)  \
   RMA_MPI_COMPARISON(kind##_f_neq_f08, !=)
-RMA_MPI_COMPARISONS(comm)
-RMA_MPI_COMPARISONS(datatype)
-RMA_MPI_COMPARISONS(errhandler)
-RMA_MPI_COMPARISONS(file)
-RMA_MPI_COMPARISONS(group)
-RMA_MPI_COMPARISONS(info)
-RMA_MPI_COMPARISONS(message)
-RMA_MPI_COMPARISONS(op)
-RMA_MPI_COMPARISONS(request)
+#include "twosided_compat/fortran/handle_kinds.inc"
 RMA_MPI_COMPARISONS(session)
-RMA_MPI_COMPARISONS(win)
 #undef RMA_MPI_COMPARISONS
 #undef RMA_MPI_COMPARISON
 

@@ -1,5 +1,5 @@
-// What Open MPI's modules mpi and mpi_f08 have beside MPI's procedures: comparisons of handles, the handles
-// that are constants, and MPI_SIZEOF. Only libmpi_mpifh.so.40 has this file.
+// Procedures of Open MPI's modules mpi and mpi_f08 that MPI does not have: comparisons of handles, the
+// handles that are constants, and MPI_SIZEOF. Only libmpi_mpifh.so.40 has this file.
 
 #include "twosided_compat/fortran/arguments.hpp"
 
@@ -17,16 +17,7 @@ extern "C" {
   MPI_Fint __mpi_f08_types_MOD_ompi_##kind##_op_ne(const MPI_Fint* one, const MPI_Fint* other) { \
     return *one != *other ? 1 : 0;                                                               \
   }
-RMA_MPI_COMPARISONS(comm)
-RMA_MPI_COMPARISONS(datatype)
-RMA_MPI_COMPARISONS(errhandler)
-RMA_MPI_COMPARISONS(file)
-RMA_MPI_COMPARISONS(group)
-RMA_MPI_COMPARISONS(info)
-RMA_MPI_COMPARISONS(message)
-RMA_MPI_COMPARISONS(op)
-RMA_MPI_COMPARISONS(request)
-RMA_MPI_COMPARISONS(win)
+#include "twosided_compat/fortran/handle_kinds.inc"
 #undef RMA_MPI_COMPARISONS
 
 #define RMA_MPI_CONSTANT(name, value) extern const MPI_Fint __mpi_f08_types_MOD_mpi_##name = value;

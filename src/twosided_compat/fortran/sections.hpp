@@ -11,7 +11,7 @@
 
 namespace librma::mpi_fortran {
 
-/// What a Fortran compiler passes for an array, or a section of one, that an entry point gets as it is.
+/// The description of an array, or of a section of one, that a Fortran compiler passes to an entry point.
 #ifdef RMA_MPI_MPICH
 /// MPICH's procedures are no procedures of C, so they get gfortran's own description (since GCC 9).
 struct Description {

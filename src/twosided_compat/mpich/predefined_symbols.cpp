@@ -1,4 +1,4 @@
-// What programs for MPICH name as constants, and is a symbol of the library.
+// The constants of MPICH's mpi.h that are data symbols of the library.
 
 #include <cstdint>
 

@@ -35,7 +35,7 @@ inline constexpr std::uint32_t kMadeBit = 0x80000000;
 /// The numbers of objects are below this one.
 inline constexpr std::uint32_t kNumberEnd = 0x04000000;
 
-/// What the handles of the program's objects have beside a number, by kind.
+/// The bits beside the number in the handle of an object that the program has made, by kind.
 inline constexpr auto kMadeHandles = [] {
   std::array<std::uint32_t, kHandleKinds> all = {};
   for (const IntegerHandle& each : kIntegerHandles)
