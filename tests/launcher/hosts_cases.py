@@ -729,6 +729,32 @@ def fake_srun():
     fake_engine("srun", (), slurm, "--mpi=pmix", "--ntasks=3", "--nodes=2", "--distribution=arbitrary")
 
 
+# Rank 1 fails. Then, as Slurm does it, the engine ends the processes of rank 0 one by one: the rank, and after it the keeper.
+ENDING_ENGINE = """#!/bin/bash
+while [ "$1" != /bin/sh ]; do shift; done
+PMIX_RANK=0 "$@" & keeper=$!
+PMIX_RANK=1 "$@"
+until rank=$(< /proc/$keeper/task/$keeper/children) && [ "$(cat /proc/$((rank))/comm)" = sleep ]; do :; done
+kill -TERM $((rank))
+while [ -d /proc/$((rank)) ]; do :; done
+kill -TERM $keeper
+wait
+"""
+
+
+def engine_ends_rank_before_keeper():
+    with network() as hosts, tempfile.TemporaryDirectory() as place:
+        with open(f"{place}/srun", "w", encoding="ascii") as script:
+            script.write(ENDING_ENGINE)
+        os.chmod(script.name, 0o700)
+        slurm = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[01-02]", "SLURM_TASKS_PER_NODE": "1,1"}
+        job = hosts.start("sh", "-c", "test $PMIX_RANK = 0 || exit 23; exec sleep 1000",
+                          env={**os.environ, "PATH": f"{place}:{os.environ['PATH']}", **slurm})
+        _, err = job.communicate(timeout=HANG_GUARD)
+        equal(job.returncode, 23, err)
+        assert re.fullmatch(r"rmarun: rank 1 \(pid \d+ on \S+\) exited with code 23; ending the job\n", err), err
+
+
 def fake_prterun():
     fake_engine("prterun", ("--hosts", "n1:2,n2"), {}, "--prtemca", "plm_ssh_agent", "seq:OVERSUBSCRIBE", "RMARUN_JOB_0")
 

@@ -38,8 +38,9 @@ using HostsClock = std::chrono::steady_clock;
 /// The time that the engine has to end after SIGTERM. Without a link to one of its daemons it never does.
 constexpr auto kEngineGrace = std::chrono::seconds(5);
 /// How long the verdict waits for the death of a rank by a signal, when a rank has ended with a code: that
-/// may be the consequence, and has come over another connection.
-constexpr auto kVerdictGrace = std::chrono::milliseconds(300);
+/// may be the consequence, and has come over another connection. A keeper may hold its report back for
+/// kRequestGrace (keeper.cpp).
+constexpr auto kVerdictGrace = std::chrono::milliseconds(500);
 /// How often rmarun looks whether the hosts answer the engine.
 constexpr auto kLookPeriodOfFront = std::chrono::seconds(1);
 /// How long a job that was cut short waits for a reader of its last output.

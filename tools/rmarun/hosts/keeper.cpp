@@ -42,6 +42,10 @@ using KeeperClock = std::chrono::steady_clock;
 /// The time that a rank has to end by itself after SIGTERM. Engines kill their processes after a second or
 /// more.
 constexpr auto kRankGrace = std::chrono::milliseconds(500);
+/// How long the keeper of a rank that SIGTERM ended waits for a SIGTERM of its own, which shows that the
+/// engine ended both: Slurm signals the processes of a step one by one (proctrack/linuxproc,
+/// proctrack/cgroup). It is shorter than kVerdictGrace (hosts_job.cpp).
+constexpr auto kRequestGrace = std::chrono::milliseconds(200);
 /// So much output at most waits for the engine. Then the rank's pipes fill, and the rank waits.
 constexpr std::size_t kMostQueued = std::size_t{256} << 10;
 /// How often the first keeper of a host looks whether the host is cut off.
@@ -74,6 +78,7 @@ class Keeper {
       while (pipes_[stream].open() && carry(stream)) {
       }
     }
+    if (ended_ == kExitSignal + SIGTERM) wait_for_request();
     if (obstacle == nullptr) say(fmt::format("{} {}", how_, asked_ ? 1 : 0));
     give_up_ = KeeperClock::now() + kLastWords;
     while (!queue_.empty() && !engine_gone_ && KeeperClock::now() < *give_up_) turn();
@@ -147,6 +152,12 @@ class Keeper {
     end_rank();
   }
 
+  /// Learns whether the engine asked the rank to end: the rank may have got the signal before the keeper.
+  void wait_for_request() {
+    give_up_ = KeeperClock::now() + kRequestGrace;
+    while (!asked_ && KeeperClock::now() < *give_up_) turn();
+  }
+
   void end_rank() {
     asked_ = true;
     if (!children_gone_) ending_.ask_all(kRankGrace);
@@ -178,8 +189,8 @@ class Keeper {
     while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
       if (pid != rank_process_.pid) continue;
       rank_process_.running = false;
-      // An engine signals the whole group, and the system hands the signal to all members before one of them
-      // can be reaped. So a request that has ended the rank is here by now.
+      // If an engine signals the whole group, the system hands the signal to all members before one of them
+      // can be reaped. So that request is here by now.
       take_signals();
       const bool killed = WIFSIGNALED(status);
       ended_ = killed ? kExitSignal + WTERMSIG(status) : WEXITSTATUS(status);
