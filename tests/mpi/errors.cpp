@@ -434,11 +434,31 @@ void mistakes_go_to_world_until_self_has_a_handler() {
   MPI_Errhandler_free(&of_self);
 }
 
+void handle_by_success(MPI_Comm* /*comm*/, int* code, ...) { *code = MPI_SUCCESS; }
+void handle_by_code(MPI_Comm* /*comm*/, int* code, ...) { *code = MPI_ERR_OTHER; }
+
+/// A call returns the code that the handler of the program leaves.
+void a_handler_chooses_the_code() {
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_SELF, &copy);
+  const auto code_with = [&](MPI_Comm_errhandler_function* function) {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm_create_errhandler(function, &handler);
+    MPI_Comm_set_errhandler(copy, handler);
+    MPI_Errhandler_free(&handler);
+    return MPI_Send(nullptr, 0, MPI_INT, 1000, 0, copy);
+  };
+  CHECK(code_with(handle_by_success) == MPI_SUCCESS);
+  CHECK(code_with(handle_by_code) == MPI_ERR_OTHER);
+  MPI_Comm_free(&copy);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   mistakes_go_to_world_until_self_has_a_handler();
+  a_handler_chooses_the_code();
   MPI_Comm copy = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
   for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF, copy})

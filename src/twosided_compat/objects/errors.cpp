@@ -60,13 +60,13 @@ void call_handler(const ErrorHandler& handler, const ErrorHandlerOwner* owner, i
   }
 }
 
-/// Invokes `handler`. `owner` is null if no object has it.
+/// Invokes `handler`. `owner` is null if no object has it. Returns the code that a handler of the program
+/// leaves: the standard passes it "the error code to be returned" (MPI 5.0, section 9.3), by its address.
 int invoke_handler(MPI_Errhandler handler, const ErrorHandlerOwner* owner, const char* name, int code) {
   if (handler == MPI_ERRORS_RETURN) return code;
   ErrorHandler* const own = own_handler(handler);
   if (own == nullptr) end_after(name, code);
-  int seen = code;  // a handler may change its copy; the call returns the code that it failed with
-  call_handler(*own, owner, &seen);
+  call_handler(*own, owner, &code);
   return code;
 }
 

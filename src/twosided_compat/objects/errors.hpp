@@ -72,9 +72,9 @@ class ErrorHandlerOwner : public Object {
 /// it counts as long as nobody has set a handler of MPI_COMM_SELF.
 struct NoOwner {};
 
-/// Invokes the error handler of an owner after the failure `code` of the call `name`. Returns the code if the
-/// handler returns. A handle that is not valid has the handler that NoOwner has. The handler of a pointer is
-/// that of the handle in it; that of an MPI_Errhandler is itself.
+/// Invokes the error handler of an owner after the failure `code` of the call `name`. Returns the code that
+/// the handler leaves, if it returns. A handle that is not valid has the handler that NoOwner has. The
+/// handler of a pointer is that of the handle in it; that of an MPI_Errhandler is itself.
 [[gnu::cold]] int raise(NoOwner none, const char* name, int code);
 [[gnu::cold]] int raise(MPI_Comm comm, const char* name, int code);
 [[gnu::cold]] int raise(MPI_Win win, const char* name, int code);
