@@ -193,6 +193,18 @@ void exchanges(const Ring& ring) {
   CHECK(status.MPI_SOURCE == MPI_PROC_NULL);
 }
 
+/// Nothing has no type.
+void nothing_without_type(const Ring& ring) {
+  MPI_Request receive = MPI_REQUEST_NULL;
+  MPI_Status status;
+  CHECK(MPI_Irecv(nullptr, 0, MPI_DATATYPE_NULL, ring.previous, 11, ring.comm, &receive) == MPI_SUCCESS);
+  CHECK(MPI_Send(nullptr, 0, MPI_DATATYPE_NULL, ring.next, 11, ring.comm) == MPI_SUCCESS);
+  CHECK(MPI_Wait(&receive, &status) == MPI_SUCCESS);
+  CHECK(status.MPI_SOURCE == ring.previous && status.MPI_TAG == 11);
+  CHECK(MPI_Recv(nullptr, 0, MPI_DATATYPE_NULL, MPI_PROC_NULL, 11, ring.comm, &status) == MPI_SUCCESS);
+  CHECK(status.MPI_SOURCE == MPI_PROC_NULL && status.MPI_TAG == MPI_ANY_TAG);
+}
+
 void failures(const Ring& ring) {
   int value = 0;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -203,6 +215,8 @@ void failures(const Ring& ring) {
   CHECK(MPI_Send(&value, -1, MPI_INT, ring.next, 0, ring.comm) == MPI_ERR_COUNT);
   CHECK(MPI_Send(nullptr, 1, MPI_INT, ring.next, 0, ring.comm) == MPI_ERR_BUFFER);
   CHECK(MPI_Send(&value, 1, MPI_DATATYPE_NULL, ring.next, 0, ring.comm) == MPI_ERR_TYPE);
+  CHECK(MPI_Recv(&value, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, ring.comm, MPI_STATUS_IGNORE) ==
+        MPI_ERR_TYPE);
   CHECK(MPI_Send(&value, 1, MPI_INT, ring.next, 0, MPI_COMM_NULL) == MPI_ERR_COMM);
   CHECK(MPI_Recv(&value, 1, MPI_INT, -9, 0, ring.comm, MPI_STATUS_IGNORE) == MPI_ERR_RANK);
   CHECK(MPI_Start(&request) == MPI_ERR_REQUEST);
@@ -295,6 +309,7 @@ int main(int argc, char** argv) {
   persistents(ring);
   several(ring);
   exchanges(ring);
+  nothing_without_type(ring);
   failures(ring);
   failures_after_the_communicator_was_freed(ring);
   communicators(ring);

@@ -50,11 +50,6 @@ int Blocks::find(void* address, Counts counts, Displacements displacements, cons
   blocks.blocks_.renew(static_cast<std::size_t>(members));
   for (int member = 0; member < members; ++member) {
     Buffer& block = blocks.blocks_[static_cast<std::size_t>(member)];
-    // Programs leave the types of blocks without elements out, and MPICH takes that too.
-    if (counts[member] == 0 && types[member] == MPI_DATATYPE_NULL) {
-      block = {.data = static_cast<std::byte*>(behind(address, displacements[member]))};
-      continue;
-    }
     // Behind MPI_BOTTOM, a displacement of 64 bits is the address of a block, of whatever type.
     RMA_TRY(displacements.can_hold_addresses()
                 ? find_buffer(behind(address, displacements[member]), counts[member], types[member], block)

@@ -31,6 +31,11 @@ inline void copy_part(std::byte* to, const std::byte* from, std::size_t bytes) {
 }  // namespace
 
 int find_typed_buffer(const void* address, MPI_Count count, MPI_Datatype handle, Buffer& buffer) {
+  // Programs leave the type of nothing out, and MPICH takes that too.
+  if (handle == MPI_DATATYPE_NULL && count == 0) {
+    buffer = {.data = static_cast<std::byte*>(const_cast<void*>(address)), .bytes = 0};
+    return MPI_SUCCESS;
+  }
   RMA_TRY_ASSIGN(type, find_datatype(handle));
   if (!type->is_committed()) return failure(MPI_ERR_TYPE, "the datatype is not committed");
   if (count < 0) return failure(MPI_ERR_COUNT, "count is negative");

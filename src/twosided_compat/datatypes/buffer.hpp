@@ -21,8 +21,9 @@ struct Buffer {
   void visit(std::size_t most, const Visit& visit) const;
 };
 
-/// Finds a buffer of a type for which dense_size() is 0: a derived one, or one with holes. MPI_ERR_COUNT,
-/// MPI_ERR_TYPE (also if the type is not committed), MPI_ERR_BUFFER.
+/// Finds a buffer of a type for which dense_size() is 0: a derived one, one with holes, or MPI_DATATYPE_NULL,
+/// which is as good as any other type for 0 elements. MPI_ERR_COUNT, MPI_ERR_TYPE (also if the type is not
+/// committed), MPI_ERR_BUFFER.
 [[nodiscard, gnu::noinline]] int find_typed_buffer(const void* address, MPI_Count count, MPI_Datatype type,
                                                    Buffer& buffer);
 
