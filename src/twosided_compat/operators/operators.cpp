@@ -21,7 +21,7 @@ constexpr unsigned in(TypeClass type_class) { return 1U << static_cast<unsigned>
 struct PredefinedOperator {
   std::uintptr_t handle = 0;
   const char* name = nullptr;
-  unsigned classes = 0;  ///< for which the standard defines it
+  unsigned classes = 0;  ///< for which it is defined
   kernels::Operator loop = {};
 };
 
@@ -30,7 +30,9 @@ constexpr unsigned kIntegers =
 constexpr unsigned kOrdered = kIntegers | in(TypeClass::kFloating);
 constexpr unsigned kArithmetic = kOrdered | in(TypeClass::kComplex);
 constexpr unsigned kBits = kIntegers | in(TypeClass::kByte);
-constexpr unsigned kTruths = in(TypeClass::kCInteger) | in(TypeClass::kLogical);
+/// The standard leaves MPI_AINT, MPI_COUNT and MPI_OFFSET out, but MPICH and Open MPI combine them.
+constexpr unsigned kTruths =
+    in(TypeClass::kCInteger) | in(TypeClass::kMultiLanguage) | in(TypeClass::kLogical);
 constexpr unsigned kPairs = in(TypeClass::kPair);
 constexpr unsigned kNoTypes = 0;  ///< only accumulates of windows have the operator, which needs no loop
 

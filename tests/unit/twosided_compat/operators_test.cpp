@@ -162,9 +162,10 @@ TEST_F(MpiOperators, OtherIntegers) {
   check_integer<std::int32_t>(MPI_INTEGER4, groups);
   check_integer<std::int64_t>(MPI_INTEGER8, groups);
   check_integer<Int128>(MPI_INTEGER16, groups);
-  check_integer<MPI_Aint>(MPI_AINT, groups);
-  check_integer<MPI_Count>(MPI_COUNT, groups);
-  check_integer<MPI_Offset>(MPI_OFFSET, groups);
+  const std::vector<std::vector<MPI_Op>> all = {kArithmetic, kBitwise, kTruth};
+  check_integer<MPI_Aint>(MPI_AINT, all);
+  check_integer<MPI_Count>(MPI_COUNT, all);
+  check_integer<MPI_Offset>(MPI_OFFSET, all);
   check_integer<std::uint8_t>(MPI_BYTE, {kBitwise});
 }
 
