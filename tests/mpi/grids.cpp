@@ -51,6 +51,9 @@ void dimensions(std::mt19937& random) {
   };
   CHECK((dims_of(3600, {0, 0, 0, 0}) == std::vector{10, 10, 6, 6}));  // and not 10, 9, 8, 5
   CHECK((dims_of(4620, {0, 0, 0}) == std::vector{22, 15, 14}));
+  // Of equal differences: not 20, 18, 14, nor 13, 12, 6, 6.
+  CHECK((dims_of(5040, {0, 0, 0}) == std::vector{21, 16, 15}));
+  CHECK((dims_of(5616, {0, 0, 0, 0}) == std::vector{13, 9, 8, 6}));
   // Every rank checks its share of all.
   const int size = size_of(MPI_COMM_WORLD);
   for (int nodes = 1 + rank_in(MPI_COMM_WORLD); nodes <= 2000; nodes += size) {

@@ -36,7 +36,7 @@ bool reaches(int factor, std::size_t count, int number) {
 
 /// Finds the product of a number of factors that do not increase and are as close to each other as possible:
 /// the difference of the first and the last is smallest. Of several such products it finds the one whose
-/// first factor is smallest, then the second, and so on.
+/// last factor is largest, then the one before it, and so on, as MPICH does.
 class Squarest {
  public:
   /// `factors` gets the result, which exists if it has at least one element.
@@ -47,25 +47,31 @@ class Squarest {
     const int root = static_cast<int>(std::pow(number, 1.0 / static_cast<double>(factors.size()))) + 1;
     for (const int first : divisors_) {
       if (!reaches(first, factors.size(), number)) continue;
-      if (found_ && first - root >= best_) break;
+      if (found_ && first - root > best_) break;
       tried_.front() = first;
       try_others(number / first, 1);
     }
   }
 
  private:
+  /// Returns whether the factors tried are preferred to the best ones, which have the same difference.
+  [[nodiscard]] bool is_preferred() const {
+    return std::lexicographical_compare(factors_.rbegin(), factors_.rend(), tried_.rbegin(), tried_.rend());
+  }
+
   /// Tries the factors from the one with this number on, whose product is `number`.
   void try_others(int number, std::size_t next) {
     const int first = tried_.front();
     if (next == tried_.size()) {
-      if (number != 1 || (found_ && first - tried_.back() >= best_)) return;
-      best_ = first - tried_.back();
+      const int difference = first - tried_.back();
+      if (number != 1 || (found_ && (difference > best_ || (difference == best_ && !is_preferred())))) return;
+      best_ = difference;
       found_ = true;
       std::ranges::copy(tried_, factors_.begin());
       return;
     }
     const int limit = tried_[next - 1];
-    const int least = found_ ? first - best_ + 1 : 1;
+    const int least = found_ ? first - best_ : 1;
     for (auto factor = std::ranges::lower_bound(divisors_, least);
          factor != divisors_.end() && *factor <= limit; ++factor) {
       if (number % *factor != 0 || !reaches(*factor, tried_.size() - next, number)) continue;
