@@ -316,7 +316,16 @@ void accumulate_errors(MPI_Win win) {
   SUCCEEDS(MPI_Accumulate(value.data(), 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, win));
   SUCCEEDS(MPI_Get_accumulate(value.data(), 0, MPI_INT, result.data(), 0, MPI_INT, MPI_PROC_NULL, 0, 0,
                               MPI_BYTE, MPI_SUM, win));
-  // No operation is refused for nothing.
+  // No operation and no type is refused for nothing.
+  MPI_Datatype empty = MPI_DATATYPE_NULL;
+  SUCCEEDS(MPI_Type_contiguous(0, MPI_INT, &empty));
+  SUCCEEDS(MPI_Type_commit(&empty));
+  SUCCEEDS(MPI_Accumulate(value.data(), 0, MPI_DOUBLE, rank, 0, 0, MPI_INT, MPI_SUM, win));
+  SUCCEEDS(MPI_Accumulate(nullptr, 2, empty, rank, 0, 0, MPI_INT, MPI_SUM, win));
+  SUCCEEDS(MPI_Get_accumulate(value.data(), 0, MPI_INT, result.data(), 1, empty, rank, 0, 0, MPI_DOUBLE,
+                              MPI_SUM, win));
+  CHECK(MPI_Accumulate(value.data(), -1, empty, rank, 0, 0, MPI_INT, MPI_SUM, win) == MPI_ERR_COUNT);
+  SUCCEEDS(MPI_Type_free(&empty));
   SUCCEEDS(MPI_Get_accumulate(value.data(), 0, MPI_BYTE, result.data(), 0, MPI_BYTE, 0, 0, 0, MPI_BYTE,
                               MPI_SUM, win));
   SUCCEEDS(MPI_Fetch_and_op(value.data(), result.data(), MPI_INT, MPI_PROC_NULL, 0, MPI_SUM, win));

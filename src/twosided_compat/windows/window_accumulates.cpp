@@ -32,6 +32,13 @@ const Datatype* element_of(const Datatype& type) {
   return element;
 }
 
+/// Returns whether an argument has no data: no elements, or elements of size 0.
+bool is_nothing(const Argument& argument) {
+  if (argument.count == 0) return true;
+  const auto* const type = find<Datatype>(argument.type);
+  return argument.count > 0 && type != nullptr && type->size() == 0;
+}
+
 /// Finds one buffer of the origin, and checks that its elements are of the type of the target's.
 int find_local(const Argument& argument, const Datatype& element, Buffer& buffer) {
   RMA_TRY(find_buffer(argument.address, argument.count, argument.type, buffer));
@@ -54,8 +61,9 @@ int accumulate_with(const Argument& origin, const Argument* result, int rank, MP
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   RMA_TRY_ASSIGN(target_type, find_datatype(type));
   if (count < 0) return failure(MPI_ERR_COUNT, fmt::format("the target's count is {}", count));
-  // Nothing is combined, so every operation fits. mpi4py sums 0 bytes.
-  if (count == 0 && origin.count == 0 && (result == nullptr || result->count == 0)) return MPI_SUCCESS;
+  // Nothing is combined, so every operation and every type fits. mpi4py sums 0 bytes.
+  if (is_nothing({nullptr, count, type}) && is_nothing(origin) && (result == nullptr || is_nothing(*result)))
+    return MPI_SUCCESS;
   Accumulation accumulation;
   accumulation.op = predefined_number(op);
   accumulation.fetches = result != nullptr;
