@@ -92,6 +92,10 @@ class TypeMap {
     std::vector<MPI_Count> ends;  ///< of a list's parts: the bytes of data up to each one's end
   };
 
+  /// Does as visit() does, for a part of a repetition or a list and `from` < `to`. A block, as most parts are,
+  /// costs no call: visit() calls itself, so compilers do not inline it.
+  template <class Visit>
+  void visit_as_part(std::uintptr_t base, MPI_Count from, MPI_Count to, const Visit& visit) const;
   /// Returns whether the maps differ by a distance only.
   [[nodiscard]] bool is_like(const TypeMap& other) const;
   /// Makes this map the one of itself and of `next` behind it, if that is a block as well.
@@ -124,24 +128,28 @@ void TypeMap::visit(std::uintptr_t base, MPI_Count from, MPI_Count to, const Vis
       from -= first * size;
       to -= first * size;
       for (; to > 0; to -= size, from = 0, base += static_cast<std::uintptr_t>(node.stride)) {
-        if (part.node_->kind == Kind::kBlock) {
-          visit(reinterpret_cast<std::byte*>(base + static_cast<std::uintptr_t>(from)),
-                std::min(size, to) - from, *part.node_->element);
-        } else {
-          part.visit(base, from, std::min(size, to), visit);
-        }
+        part.visit_as_part(base, from, std::min(size, to), visit);
       }
       return;
     }
-    case Kind::kList:
-      for (std::size_t i = part_at(node, from); i < node.parts.size(); ++i) {
-        const MPI_Count begin = i == 0 ? 0 : node.ends[i - 1];
-        if (begin >= to) return;
-        node.parts[i].visit(base, std::max<MPI_Count>(from - begin, 0), std::min(to, node.ends[i]) - begin,
-                            visit);
+    case Kind::kList: {
+      std::size_t i = part_at(node, from);
+      for (MPI_Count begin = i == 0 ? 0 : node.ends[i - 1]; i < node.parts.size() && begin < to; ++i) {
+        const MPI_Count end = node.ends[i];
+        node.parts[i].visit_as_part(base, std::max<MPI_Count>(from - begin, 0), std::min(to, end) - begin,
+                                    visit);
+        begin = end;
       }
       return;
+    }
   }
+}
+
+template <class Visit>
+void TypeMap::visit_as_part(std::uintptr_t base, MPI_Count from, MPI_Count to, const Visit& visit) const {
+  if (node_->kind != Kind::kBlock) return this->visit(base, from, to, visit);
+  base += static_cast<std::uintptr_t>(offset_) + static_cast<std::uintptr_t>(from);
+  visit(reinterpret_cast<std::byte*>(base), to - from, *node_->element);
 }
 
 template <class BytesOf>
