@@ -10,10 +10,11 @@ namespace librma::mpi_fortran {
 namespace {
 
 /// Arguments of a command: an array of texts of one length, `stride` texts apart, which a blank one ends.
+/// Blanks at both ends of a text do not count (MPI 5.0, section 11.8.2).
 class CommandLine {
  public:
   CommandLine(const char* texts, std::size_t length, std::size_t stride) {
-    for (std::string word = trimmed(texts, length); !word.empty(); word = trimmed(texts, length)) {
+    for (std::string word = stripped(texts, length); !word.empty(); word = stripped(texts, length)) {
       words_.push_back(std::move(word));
       texts += length * stride;
     }
@@ -41,9 +42,10 @@ void pmpi_comm_spawn_(const char* command, const char* argv, const MPI_Fint* max
                       MPI_Fint* ierror, std::size_t command_length, std::size_t argv_length) {
   const bool has_arguments = !RMA_MPI_IS(argv, argv_null);
   CommandLine line(argv, has_arguments ? argv_length : 0, 1);
-  store(ierror, PMPI_Comm_spawn(Text(command, command_length), has_arguments ? line.data() : MPI_ARGV_NULL,
-                                *maxprocs, handle<MPI_Info>(*info), *root, handle<MPI_Comm>(*comm),
-                                HandleOut<MPI_Comm>(intercomm), c_errcodes(codes)));
+  store(ierror,
+        PMPI_Comm_spawn(stripped(command, command_length).c_str(),
+                        has_arguments ? line.data() : MPI_ARGV_NULL, *maxprocs, handle<MPI_Info>(*info),
+                        *root, handle<MPI_Comm>(*comm), HandleOut<MPI_Comm>(intercomm), c_errcodes(codes)));
 }
 RMA_MPI_FORTRAN_NAMES(mpi_comm_spawn_);
 
@@ -56,7 +58,7 @@ void pmpi_comm_spawn_multiple_(const MPI_Fint* count, const char* commands, cons
   std::vector<std::string> names;
   std::vector<CommandLine> lines;
   for (std::size_t i = 0; i < size; ++i) {
-    names.push_back(trimmed(commands + i * command_length, command_length));
+    names.push_back(stripped(commands + i * command_length, command_length));
     if (has_arguments) lines.emplace_back(argvs + i * argv_length, argv_length, size);
   }
   std::vector<char*> c_names;

@@ -10,6 +10,12 @@ std::string trimmed(const char* text, std::size_t length) {
   return {text, length};
 }
 
+std::string stripped(const char* text, std::size_t length) {
+  std::string result = trimmed(text, length);
+  result.erase(0, result.find_first_not_of(' '));
+  return result;
+}
+
 TextOut::TextOut(char* out, std::size_t length, int room)
     : out_(out), length_(length), text_(static_cast<std::size_t>(room) + 1, '\0') {
   text_[0] = kUnset;

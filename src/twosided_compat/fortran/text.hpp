@@ -11,6 +11,8 @@ namespace librma::mpi_fortran {
 
 /// Returns the text without the blanks at its end.
 std::string trimmed(const char* text, std::size_t length);
+/// Returns the text without the blanks at both ends.
+std::string stripped(const char* text, std::size_t length);
 
 /// A text that a C function reads.
 class Text {
@@ -25,9 +27,7 @@ class Text {
 /// A key or a value of an info object: blanks at both ends do not count.
 class InfoText {
  public:
-  InfoText(const char* text, std::size_t length) : text_(trimmed(text, length)) {
-    text_.erase(0, text_.find_first_not_of(' '));
-  }
+  InfoText(const char* text, std::size_t length) : text_(stripped(text, length)) {}
   operator const char*() const { return text_.c_str(); }  // NOLINT(google-explicit-constructor): as above
 
  private:
