@@ -93,7 +93,7 @@ def goal_of(row):
 
 def is_time(entry):
     """Returns whether less is better."""
-    return entry["unit"] in ("us", "s")
+    return entry["unit"] in ("us", "s", "instructions")
 
 
 def meets(entry):

@@ -6,8 +6,9 @@
 #   --read       measure nothing: only write the page, on the finished runs in build/
 #   --rounds N   how often everything is measured (default: that of each script)
 #   --quick      one short round of everything: shows that it works, measures little
-#   --only LIST  measure only these, separated by commas: compare, verbs, tcp, host-assisted, eager-ring,
-#                pipeline, scalability, allgather, apps. The page has the others' finished runs
+#   --only LIST  measure only these, separated by commas: compare, verbs, tcp, instructions, installed,
+#                host-assisted, eager-ring, pipeline, scalability, allgather, apps. The page has the others'
+#                finished runs. `installed` installs about 1 GB of programs, so it runs only if it is named
 #   --out DIR    where the page goes (default build/report)
 # A measurement that is not possible here, such as emulated hosts, is "not measured" on the page. If one fails, the page
 # is written without it, and the exit code is 1. All of them together take several hours; docs/benchmarks.md explains
@@ -16,7 +17,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 read=0 quick=0 rounds='' out=build/report
-parts=compare,verbs,tcp,host-assisted,eager-ring,pipeline,scalability,allgather,apps only=$parts
+parts=compare,verbs,tcp,instructions,host-assisted,eager-ring,pipeline,scalability,allgather,apps
+only=$parts
+parts+=,installed
 usage() { sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' bench/report.sh; }
 fail() {
   echo "report: $*" >&2
@@ -48,6 +51,8 @@ command_of() {
     verbs) command=(bench/compare_verbs.sh "${options[@]}") ;;
     tcp) command=(bench/compare_ofi.sh "${options[@]}") ;;
     apps) command=(bench/apps.sh "${options[@]}") ;;
+    instructions) command=(bench/instructions.sh --json build/instructions/counts.json) ;;
+    installed) command=(bench/installed.sh --rounds "${rounds:-$((quick ? 1 : 3))}" --json build/installed/table.json) ;;
     *) command=(bench/figures.sh --paper "$1" "${options[@]}") ;;
   esac
 }
@@ -56,6 +61,8 @@ failed=()
 if [ $read = 0 ]; then
   for part in ${only//,/ }; do
     command_of "$part"
+    case $part in instructions | installed) mkdir -p "build/$part" ;; esac
+    [ "$part" != installed ] || python3 bench/report/machine.py > build/installed/machine.txt
     echo "report: ${command[*]}"
     status=0
     "${command[@]}" || status=$?

@@ -18,7 +18,7 @@ def read(folder):
 
 def ratio_picture(entries, title="librma divided by the bare device", other_name="the device"):
     """Returns a chart of librma's figures divided by the others', of the rows that have a goal; None without any."""
-    kinds = {"latency (less is better)": [], "bandwidth (more is better)": []}
+    kinds = {"less is better": [], "more is better": []}
     for entry in entries:
         if entry["goal"] is None or entry["ratio_to_best"] is None:
             continue

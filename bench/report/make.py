@@ -4,8 +4,7 @@ performance.svg, the picture that the README shows.
 
 usage: make.py [--build DIR] [--compare PATH...] [--out DIR]
 
-It reads what bench/compare.sh, bench/compare_verbs.sh, bench/compare_ofi.sh, bench/figures.sh and
-bench/apps.sh left in the build folder. What was not measured is shown as "not measured".
+It reads what bench/report.sh and the scripts that it calls left in the build folder. What was not measured is shown as "not measured".
 """
 
 import argparse
@@ -20,6 +19,8 @@ import chart  # noqa: E402
 import compare_picture  # noqa: E402
 import comparison  # noqa: E402
 import goals  # noqa: E402
+import installed_programs  # noqa: E402
+import instruction_counts  # noqa: E402
 import machine  # noqa: E402
 import over_tcp  # noqa: E402
 import page  # noqa: E402
@@ -56,27 +57,52 @@ def comparisons(options):
     return page.section("comparisons", "Comparisons on one host", lead, *parts), areas
 
 
+def beside(name, title, area, lead, entries, pictures, folder, command):
+    """Returns the section of a table whose rows stand beside one other each, and its areas. `folder` has the results
+    of `command`."""
+    when = page.when_text(comparison.measured_when(folder) if entries else None, command)
+    return (page.section(name, title, f"<p>{lead} {when}</p>", page.verbs_part(entries, pictures)),
+            [(name, title, goals.of_verbs(area, entries), page.NOT_MEASURED)])
+
+
 def verbs(options):
     folder = options.build / "compare-verbs"
     entries, ours, memory = between_hosts.read(folder)
-    when = page.when_text(comparison.measured_when(folder), "bench/compare_verbs.sh")
-    lead = ("<p>librma beside the bare RDMA device, as perftest measures it, between two emulated hosts. Only the "
-            f"ratios say something. {when}</p>")
-    title = "Between hosts: librma and the bare device"
-    return (page.section("verbs", title, lead, page.verbs_part(entries, between_hosts.pictures(entries, ours, memory))),
-            [("verbs", title, goals.of_verbs("Between hosts", entries), page.NOT_MEASURED)])
+    return beside("verbs", "Between hosts: librma and the bare device", "Between hosts",
+                  "librma beside the bare RDMA device, as perftest measures it, between two emulated hosts. Only the "
+                  "ratios say something.",
+                  entries, between_hosts.pictures(entries, ours, memory), folder, "bench/compare_verbs.sh")
+
+
+def ratios(title, entries, other="the other"):
+    return [(title, between_hosts.ratio_picture(entries, f"librma divided by {other}", other))]
 
 
 def tcp(options):
     folder = options.build / "compare-ofi"
     entries = over_tcp.read(folder)
-    when = page.when_text(comparison.measured_when(folder) if entries else None, "bench/compare_ofi.sh")
-    lead = ("<p>librma beside libfabric itself, between two processes of one machine; its MPI beside others, between two "
-            f"hosts by TCP, which are network namespaces; and the time to start jobs there. {when}</p>")
-    title = "Over TCP: librma, libfabric and other MPIs"
-    return (page.section("tcp", title, lead, page.verbs_part(entries, [("Times", between_hosts.ratio_picture(
-                entries, "librma divided by the other", "the other"))])),
-            [("tcp", title, goals.of_verbs("Over TCP", entries), page.NOT_MEASURED)])
+    return beside("tcp", "Over TCP: librma, libfabric and other MPIs", "Over TCP",
+                  "librma beside libfabric itself, between two processes of one machine; its MPI beside others, between two "
+                  "hosts by TCP, which are network namespaces; and the time to start jobs there.",
+                  entries, ratios("Times", entries), folder, "bench/compare_ofi.sh")
+
+
+def instructions(options):
+    folder = options.build / "instructions"
+    entries = instruction_counts.read(folder)
+    return beside("instructions", "Instructions of a call", "Instructions",
+                  "The instructions of calls with 8 bytes between two ranks of a host, by Callgrind. They do not depend on "
+                  "what else the machine does. A row stands beside its goal, or beside the better of Open MPI and MPICH.",
+                  entries, ratios("Instructions", entries), folder, "bench/instructions.sh")
+
+
+def installed(options):
+    folder = options.build / "installed"
+    entries = installed_programs.read(folder)
+    return beside("installed", "Installed programs", "Installed programs",
+                  "Programs of Debian that are linked to Open MPI, unchanged, on Open MPI and on librma in turn, with the "
+                  "launcher's start. Their results were compared.",
+                  entries, ratios("Times", entries, "Open MPI"), folder, "bench/installed.sh")
 
 
 def all_papers(options):
@@ -100,10 +126,13 @@ def report(options):
     compared, compared_areas = comparisons(options)
     between, between_areas = verbs(options)
     over, over_areas = tcp(options)
+    counted, counted_areas = instructions(options)
+    programs, programs_areas = installed(options)
     figures, figure_areas = all_papers(options)
     machines = [*(machine_of("Comparisons on one host", path) for path in options.compare),
                 machine_of("Between hosts", options.build / "compare-verbs"),
-                machine_of("Over TCP", options.build / "compare-ofi")]
+                machine_of("Over TCP", options.build / "compare-ofi"),
+                machine_of("Installed programs", options.build / "installed")]
     machines += [machine_of(paper.title, paper_figures.folder_of(options.build, paper)) for paper in papers.PAPERS]
     # One table of this machine serves all results without a record.
     recorded = [each for each in machines if each[2]]
@@ -111,11 +140,12 @@ def report(options):
         absent = ", ".join(what for what, _, is_recorded in machines if not is_recorded)
         recorded.append((absent, machine.describe(), False))
     links = [("glance", "At a glance"), ("comparisons", "Comparisons"), ("verbs", "Between hosts"), ("tcp", "Over TCP"),
-             ("papers", "Papers"), ("machine", "Machine")]
+             ("instructions", "Instructions"), ("installed", "Installed programs"), ("papers", "Papers"),
+             ("machine", "Machine")]
     lead = "What librma's benchmarks say: its goals first, then every comparison, then the figures of the papers."
     return page.document("librma: measurements", lead, [
-        page.glance([*compared_areas, *between_areas, *over_areas, *figure_areas]), compared, between, over, figures,
-        page.machines_part(recorded)], links)
+        page.glance([*compared_areas, *between_areas, *over_areas, *counted_areas, *programs_areas, *figure_areas]),
+        compared, between, over, counted, programs, figures, page.machines_part(recorded)], links)
 
 
 def main(arguments):

@@ -130,10 +130,28 @@ def tcp(folder):
         {"row": "64 ranks on 8 hosts", "s": {"engine": 0.6, "rmarun": 0.8, "librma": 5.0}}]}))
 
 
+def instructions(folder):
+    """A goal that is met, one that is missed, and a row without a goal that is behind a peer."""
+    folder.mkdir(parents=True)
+    (folder / "counts.json").write_text(json.dumps({
+        "librma": {"send": 120, "recv": 183, "isend": 118, "probe": 200}, "openmpi": {"send": 480, "isend": 484, "probe": 300},
+        "mpich": {"send": 412, "probe": 190}}))
+
+
+def installed(folder):
+    folder.mkdir(parents=True)
+    (folder / "table.json").write_text(json.dumps({"rows": [
+        {"program": "quick", "ranks": 2, "open_mpi": 2.0, "librma": 1.0, "compared": 3, "wrong": ""},
+        {"program": "slow", "ranks": 4, "open_mpi": 2.0, "librma": 3.0, "compared": 3, "wrong": ""},
+        {"program": "absent", "ranks": 2, "open_mpi": 0.0, "librma": 0.0, "compared": 0, "wrong": "not run: no <program>"}]}))
+
+
 def make(build):
     compare(build / "compare")
     verbs(build / "compare-verbs")
     tcp(build / "compare-ofi")
+    instructions(build / "instructions")
+    installed(build / "installed")
     host_assisted(build / "figures" / "host-assisted")
     eager_ring(build / "figures" / "eager-ring")
     allgather(build / "figures" / "allgather")

@@ -19,6 +19,8 @@ import comparison
 import figure_chart
 import figure_tools
 import goals
+import installed_programs
+import instruction_counts
 import make
 import over_tcp
 import paper_figures
@@ -127,6 +129,17 @@ class Report(unittest.TestCase):
         self.assertEqual(found, {"write 8 B, target polls": goals.MET, "two hosts: message 8 B, half a round trip": goals.MISSED,
                                  "8 ranks on 2 hosts: rmarun beside mpirun": goals.MET,
                                  "64 ranks on 8 hosts: a program of librma": goals.MISSED})
+
+    def test_goals_of_instructions(self):
+        found = {goal.row: goal.outcome for goal in goals.of_verbs("", instruction_counts.read(self.build / "instructions"))}
+        self.assertEqual(found, {"isend": goals.MET, "send and recv": goals.MISSED, "send, to the better peer": goals.MET,
+                                 "isend, to the better peer": goals.MET, "probe, to the better peer": goals.MISSED})
+
+    def test_goals_of_installed_programs(self):
+        found = {goal.row: goal.outcome for goal in goals.of_verbs("", installed_programs.read(self.build / "installed"))}
+        self.assertEqual(found, {"quick, 2 ranks": goals.MET, "slow, 4 ranks": goals.MISSED,
+                                 "absent, 2 ranks: not run: no <program>": goals.ABSENT})
+        self.assertIn("not run: no &lt;program&gt;", self.text)
 
     def test_goals_of_papers(self):
         first, second = papers.PAPERS[:2]
