@@ -44,6 +44,8 @@ void OfiDriver::drive() {
   {
     const std::unique_lock guard(queue_lock_, std::try_to_lock);
     if (!guard.owns_lock()) return;
+    const auto table = memory_.keep_table();
+    if (!table.owns_lock()) return;
     Entries entries;
     while (take_in(entries, fi_cq_read(objects_.queue, entries.data(), entries.size()))) {
     }

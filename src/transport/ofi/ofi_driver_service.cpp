@@ -92,6 +92,8 @@ OfiDriver::Quiet OfiDriver::may_sleep() {
   std::array<fid*, 1> queues = {&objects_.queue->fid};
   if (fi_trywait(objects_.fabric, queues.data(), 1) != 0) return Quiet::no;
   if (!signaled_) return Quiet::yes;
+  const auto table = memory_.keep_table();
+  if (!table.owns_lock()) return Quiet::another_drives;
   // net and tcp signal each completion at the descriptor, and take the signal back only in this call, if it
   // may wait. Without it the descriptor stays readable. Whatever happens ends the wait.
   constexpr int kLeastWait = 1;  // ms

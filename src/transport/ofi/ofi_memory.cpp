@@ -20,7 +20,9 @@ Result<OfiRegion> OfiMemory::make(std::byte* address, std::size_t bytes) {
   const std::uint64_t number = number_.fetch_add(1, std::memory_order_relaxed) + 1;
   const Key wanted = traits_.provider_keys ? 0 : traits_.offsets ? offset_key(base, number) : number;
   fid_mr* made = nullptr;
-  long error = fi_mr_reg(domain_, address, bytes, kFabricAccess, 0, wanted, 0, &made, nullptr);
+  long error = 0;
+  change_table(
+      [&] { error = fi_mr_reg(domain_, address, bytes, kFabricAccess, 0, wanted, 0, &made, nullptr); });
   OfiRegion region(made);
   if (error == 0 && traits_.bound_regions) {
     error = fi_mr_bind(made, &endpoint_->fid, 0);
@@ -39,7 +41,7 @@ Result<Registration> OfiMemory::add(std::byte* address, std::size_t bytes) {
   if (fi_mr_key(region.get()) == 0) {
     // 0 stands for "no key". The provider gives another one while this registration holds 0.
     RMA_TRY_ASSIGN(again, make(address, bytes));
-    region = std::move(again);
+    change_table([&] { region = std::move(again); });
   }
   const Registration registration = {.base = base,
                                      .bytes = bytes,
@@ -52,11 +54,14 @@ Result<Registration> OfiMemory::add(std::byte* address, std::size_t bytes) {
 
 void OfiMemory::remove(const Registration& registration) {
   OfiRegion region;
-  const std::lock_guard guard(lock_);
-  const auto found = regions_.find(registration.local);
-  if (found == regions_.end()) return;
-  region = std::move(found->second);
-  regions_.erase(found);
+  {
+    const std::lock_guard guard(lock_);
+    const auto found = regions_.find(registration.local);
+    if (found == regions_.end()) return;
+    region = std::move(found->second);
+    regions_.erase(found);
+  }
+  change_table([&] { region.reset(); });
 }
 
 }  // namespace librma::transport

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "ofi_pair.hpp"
 #include "transport/ofi/fabric_choice.hpp"
@@ -102,6 +105,51 @@ TEST_F(OfiPairByAddresses, AnEndThatNobodyPollsIsWrittenAndRead) {
   ASSERT_EQ(ends[0]->transport->post_read(1, {&piece, 1}, ends[1]->remote(164), 8, {}), RMA_SUCCESS);
   EXPECT_EQ(outcome(8), RMA_SUCCESS);
   EXPECT_EQ(std::memcmp(&ends[0]->memory[2000], &ends[0]->memory[100], 100), 0);
+}
+
+// Before 1.19 the TCP providers look a peer's key up while another thread changes the table of keys. A lookup
+// that goes astray ends the connection.
+TEST_F(OfiPair, AKeyIsFoundWhileOtherMemoryIsRegistered) {
+  ASSERT_TRUE(connect().ok());
+  std::atomic<bool> over = false;
+  std::thread registers([&] {
+    constexpr std::size_t kRegions = 64;
+    constexpr std::size_t kRegionBytes = kBytes / kRegions;
+    std::array<Registration, kRegions> regions;
+    for (std::size_t i = 0; !over.load(std::memory_order_relaxed); ++i) {
+      Registration& one = regions[i % kRegions];
+      if (one.bytes != 0) ends[1]->transport->deregister_memory(one);
+      auto made = ends[1]->transport->register_memory(
+          ends[1]->memory.data() + (i * 37 % kRegions) * kRegionBytes, kRegionBytes);
+      EXPECT_TRUE(made.ok());
+      if (!made.ok()) return;
+      one = made.value();
+      std::this_thread::yield();
+    }
+    for (const Registration& one : regions) {
+      if (one.bytes != 0) ends[1]->transport->deregister_memory(one);
+    }
+  });
+  // As many writes as fit are under way, so that the provider looks many keys up in a row.
+  constexpr std::size_t kWrites = 50'000;
+  std::size_t posted = 0;
+  std::size_t ended = 0;
+  std::size_t lost = 0;
+  while (ended < kWrites && lost == 0) {
+    while (posted < kWrites && posted - ended < 16) {
+      if (write(ends[1]->remote(8), 8, posted + 1) != RMA_SUCCESS) break;
+      ++posted;
+    }
+    std::array<Completion, 16> completions;
+    const std::size_t filled = ends[0]->transport->poll(completions);
+    for (std::size_t i = 0; i < filled; ++i) {
+      if (completions[i].status != RMA_SUCCESS) ++lost;
+    }
+    ended += filled;
+  }
+  EXPECT_EQ(lost, 0U) << "after " << ended << " writes";
+  over.store(true, std::memory_order_relaxed);
+  registers.join();
 }
 
 // T11: the program, or another library, uses libfabric too.
