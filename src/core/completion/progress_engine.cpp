@@ -5,6 +5,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "util/statistics.hpp"
 
 namespace librma {
@@ -13,6 +15,10 @@ namespace {
 /// A thread that sleeps for events wakes at least this often, to see whether its rank has been silent for too
 /// long.
 constexpr int kNap = 100;  // ms
+
+/// A thread gives a rank up after more than this many looks that find no sign of life. Before each of them it
+/// has polled for completions.
+constexpr int kFewestLooks = 4;
 
 }  // namespace
 
@@ -66,8 +72,8 @@ bool ProgressEngine::follow_up() {
 }
 
 ProgressEngine::Watch ProgressEngine::start_watch(int rank) const {
-  if (rank == kNoRank) return {.rank = rank, .signs = 0, .since = {}};
-  return {.rank = rank, .signs = signs_(rank), .since = std::chrono::steady_clock::now()};
+  if (rank == kNoRank) return {.rank = rank, .signs = 0, .looked = {}};
+  return {.rank = rank, .signs = signs_(rank), .looked = std::chrono::steady_clock::now()};
 }
 
 std::uint32_t ProgressEngine::announce_sleep() {
@@ -115,13 +121,13 @@ void ProgressEngine::look_after(Watch& watch) {
   if (watch.rank == kNoRank) return;
   const std::uint32_t signs = signs_(watch.rank);
   const auto now = std::chrono::steady_clock::now();
-  if (signs != watch.signs) {
-    watch.signs = signs;
-    watch.since = now;
-  } else if (now - watch.since > patience_) {
-    watch.since = now;
-    give_up(watch.rank);
-  }
+  const std::chrono::steady_clock::duration longest = patience_ / kFewestLooks;
+  watch.silent += std::min(now - watch.looked, longest);
+  watch.looked = now;
+  if (signs == watch.signs && watch.silent <= patience_) return;
+  watch.silent = {};
+  if (signs == watch.signs) give_up(watch.rank);
+  watch.signs = signs;
 }
 
 void ProgressEngine::give_up(int rank) {

@@ -172,11 +172,14 @@ class ProgressEngine {
   }
 
  private:
-  /// How long a waiting thread has not heard of the rank that it waits for.
+  /// How long a waiting thread has not heard of the rank that it waits for, as far as it has looked. Time in
+  /// which it did not look counts little: on a busy host a thread may not run for longer than `patience`, while
+  /// the rank has answered.
   struct Watch {
     int rank;
     std::uint32_t signs;
-    std::chrono::steady_clock::time_point since;
+    std::chrono::steady_clock::time_point looked;
+    std::chrono::steady_clock::duration silent{0};
   };
 
   template <typename Condition, typename Describe>

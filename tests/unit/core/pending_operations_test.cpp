@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <semaphore>
 #include <thread>
+#include <utility>
 
 namespace librma {
 namespace {
@@ -67,11 +69,15 @@ class FakeProgressSource final : public ProgressSource {
     std::uint64_t events = 0;
     for (const int fd : fds_) static_cast<void>(read(fd, &events, sizeof events) == 0);
   }
+  void disarm() override {
+    if (slept) std::exchange(slept, nullptr)();
+  }
   [[nodiscard]] std::span<const int> event_fds() const override { return fds_; }
   [[nodiscard]] std::string explain(rma_status_t /*code*/, int rank) const override {
     return "rank " + std::to_string(rank);
   }
 
+  std::function<void()> slept;  ///< called once, after the first sleep
   std::atomic<int> flushes = 0;
   std::atomic<int> given_up = 0;
   std::atomic<int> unanswered = 0;  ///< parts that end when the rank is given up
@@ -319,6 +325,20 @@ TEST_P(PendingOperationsTest, ASilentRankIsGivenUp) {
   EXPECT_EQ(impatient.fence(1).code(), RMA_ERR_PEER_LOST);
   EXPECT_GE(silent.given_up, 1);
   EXPECT_TRUE(impatient.fence(1).ok());
+}
+
+TEST_P(PendingOperationsTest, ARankIsNotGivenUpForTimeInWhichItsWaiterDidNotRun) {
+  PendingOperations impatient(4, {.spins = 0, .yields = 0}, std::chrono::milliseconds(5));
+  FakeProgressSource late(impatient, GetParam());
+  use(impatient, late);
+  const rma_request_t operation = impatient.open(1);
+  impatient.begin(1, operation);
+  late.slept = [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // without a processor, it may seem
+    late.finish_later(1, operation, RMA_SUCCESS);
+  };
+  EXPECT_TRUE(impatient.finish(operation).ok());
+  EXPECT_EQ(late.given_up, 0);
 }
 
 /// A progress source of puts whose end is not reported. A flush asks whether they are complete, and is over
