@@ -14,9 +14,10 @@ namespace {
 /// A thread looks at most this often, in ms, whether a rank of this host has ended.
 constexpr std::int64_t kLookEvery = 50;
 
-/// A thread that waits asks ranks of other hosts for a sign of life after a quarter of RMA_PEER_TIMEOUT: this
-/// many ms for each second of it.
-constexpr std::int64_t kProbesEvery = 250;
+/// A thread that waits asks ranks of other hosts for a sign of life so often in RMA_PEER_TIMEOUT. It gives a
+/// rank up after as many looks without one. Looks are counted, not the time: on a busy host a thread may not
+/// run for that long, while the rank has answered.
+constexpr int kLooksInTimeout = 4;
 
 }  // namespace
 
@@ -51,6 +52,11 @@ std::vector<Messages::Awaited> Messages::awaited_ranks() {
       awaited[static_cast<std::size_t>(receive.source)] = Awaited::by_name;
     }
   };
+  for (std::size_t rank = 0; rank < awaited.size(); ++rank) {
+    std::atomic<bool>& tested = signs_of_life_[rank].tested;
+    if (tested.load(std::memory_order_relaxed) && tested.exchange(false, std::memory_order_relaxed))
+      awaited[rank] = Awaited::by_name;
+  }
   operations_.receives().see_all([&](const ReceiveOperation& receive) {
     if (receive.context != nullptr) note(receive);  // not a spare one
   });
@@ -68,41 +74,41 @@ void Messages::probe_awaited_ranks() {
   if (channel_ == nullptr || !rendezvous_.transfers().available()) return;
   const std::int64_t now = monotonic_ms();
   std::int64_t before = probed_.load(std::memory_order_relaxed);
-  const auto every = static_cast<std::int64_t>(job_.settings().peer_timeout) * kProbesEvery;
+  const auto every = static_cast<std::int64_t>(job_.settings().peer_timeout) * 1000 / kLooksInTimeout;
   if (now - before < every || !probed_.compare_exchange_strong(before, now, std::memory_order_relaxed))
     return;
   const std::vector<Awaited> awaited = awaited_ranks();
   for (int rank = 0; rank < job_.size(); ++rank) {
     const Awaited how = awaited[static_cast<std::size_t>(rank)];
     if (how != Awaited::no && !job_.mapped(rank) && !outbox_.lost(rank))
-      probe_rank(rank, how == Awaited::by_name, now);
+      probe_rank(rank, how == Awaited::by_name);
   }
 }
 
 // A device need not report that nobody answers: Linux's rdma_rxe repeats a request for ever, if it may repeat
 // it seven times. So a silent rank is given up here, as it is by a thread that waits for it in the engine.
-void Messages::probe_rank(int rank, bool connects, std::int64_t now) {
+void Messages::probe_rank(int rank, bool connects) {
   SignOfLife& sign = signs_of_life_[static_cast<std::size_t>(rank)];
   const std::uint32_t heard = pending_.signs_of(rank);
-  std::int64_t asked = sign.asked.load(std::memory_order_acquire);  // pairs with the exchange below
-  if (asked != 0) {
+  if (sign.asked.load(std::memory_order_acquire)) {  // pairs with the exchange below
     if (sign.heard.exchange(heard, std::memory_order_relaxed) != heard) {
-      sign.asked.compare_exchange_strong(asked, now, std::memory_order_relaxed);
-    } else if (now - asked > static_cast<std::int64_t>(job_.settings().peer_timeout) * 1000) {
+      sign.looks.store(0, std::memory_order_relaxed);
+    } else if (sign.looks.fetch_add(1, std::memory_order_relaxed) + 1 >= kLooksInTimeout) {
       pending_.engine().give_up(rank);
     }
     return;
   }
   sign.heard.store(heard, std::memory_order_relaxed);
-  if (!sign.asked.compare_exchange_strong(asked, now, std::memory_order_acq_rel)) return;
+  sign.looks.store(0, std::memory_order_relaxed);
+  if (sign.asked.exchange(true, std::memory_order_acq_rel)) return;
   const bool started =
       rendezvous_.transfers().probe(rank, connects, [this, rank, &sign](rma_status_t status) {
-        sign.asked.store(0, std::memory_order_relaxed);
+        sign.asked.store(false, std::memory_order_relaxed);
         if (status != RMA_ERR_PEER_LOST) return;
         channel_->fail(rank);
         lose(rank);
       });
-  if (!started) sign.asked.store(0, std::memory_order_relaxed);
+  if (!started) sign.asked.store(false, std::memory_order_relaxed);
 }
 
 void Messages::lose(int rank) {

@@ -40,7 +40,10 @@ Status Messages::probe(const Wanted& wanted, bool wait, bool* found, std::uint64
     } else {
       progress_once();
       // A program that asks again and again never sleeps, and would not learn that the rank has ended.
-      if (wanted.source != kAnySource) look_for_ended_ranks();
+      if (wanted.source != kAnySource) {
+        look_for_ended_ranks();
+        signs_of_life_[static_cast<std::size_t>(wanted.source)].tested.store(true, std::memory_order_relaxed);
+      }
     }
   }
   // A rank that is lost now may have sent the message before.

@@ -345,7 +345,7 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Looks whether the ranks of other hosts that calls wait for are still there. A rank that ends there says
   /// nothing, and a process that only receives sends it nothing that could fail.
   void probe_awaited_ranks();
-  void probe_rank(int rank, bool connects, std::int64_t now);
+  void probe_rank(int rank, bool connects);
   /// Returns for each rank how a send, a receive or a probe waits for it.
   enum class Awaited : std::uint8_t { no, among_others, by_name };
   [[nodiscard]] std::vector<Awaited> awaited_ranks();
@@ -385,8 +385,10 @@ class Messages final : public ProgressSource, public WaitProgress {
   std::atomic<std::int64_t> probed_ = 0;  ///< and of the last probe_awaited_ranks()
   /// A question to the device of a rank that has not been answered yet.
   struct SignOfLife {
-    std::atomic<std::int64_t> asked = 0;   ///< monotonic time in ms; 0 without a question
-    std::atomic<std::uint32_t> heard = 0;  ///< PendingOperations::signs_of() at that time
+    std::atomic<bool> asked = false;
+    std::atomic<std::uint32_t> heard = 0;  ///< PendingOperations::signs_of() when the rank was heard last
+    std::atomic<int> looks = 0;            ///< looks since then that have heard nothing
+    std::atomic<bool> tested = false;      ///< rma_iprobe() has looked for a message of the rank
   };
   std::vector<SignOfLife> signs_of_life_;  ///< by rank
   std::atomic<int> probes_ = 0;            ///< calls of probe() that wait
