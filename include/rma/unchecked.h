@@ -35,16 +35,6 @@ extern rma_send_port_t* rma_send_ports;
  *  was told that such a thread may exist. */
 void rma_wake_receiver(int rank);
 
-/** Receives a message if it is the next one that `source` has sent, is there already, and fits the buffer.
- *  Returns 1 if the message is received, and 0 if nothing was done: the caller then calls another receive.
- *  `source` may be RMA_ANY_SOURCE, for which this returns 0. `info` is not null. */
-int rma_try_recv(void* dst, size_t bytes, int source, int tag, uint32_t context, rma_message_info_t* info);
-
-/** Looks for a message without receiving it, and makes progress once if there is none. Returns 1 and fills
- *  `*info` if there is a message, and 0 if there is none. Returns -1 if it cannot tell: the caller then calls
- *  rma_iprobe, which says why. */
-int rma_try_probe(int source, int tag, uint32_t context, rma_message_info_t* info);
-
 /** A receive whose end is told in the caller's memory. The memory stays in place until then. */
 typedef struct rma_posted_recv {
   rma_message_info_t info; /**< the message, from the end on */
@@ -58,10 +48,6 @@ typedef struct rma_posted_recv {
   uint64_t own[7];    /**< the library's, until the end */
 } rma_posted_recv_t;
 
-/** Does rma_post_recv if that needs nothing but `*posted`, or if the message is there already. Returns 1
- *  then, and 0 if nothing was done: the caller then calls rma_post_recv. */
-int rma_try_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
-                      rma_posted_recv_t* posted);
 /** Posts a receive of contiguous memory. The members of `*posted` need no values. If this fails, the receive
  *  does not exist. Returns RMA_ERR_NO_MEMORY. */
 rma_status_t rma_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
@@ -73,9 +59,15 @@ typedef struct rma_receive_context rma_receive_context_t;
  *  (rma_context_drop, rma_contexts_return). Returns null outside rma_init ... rma_finalize, if calls are
  *  traced, and if there is no memory: the caller then uses the functions that take the number. */
 rma_receive_context_t* rma_find_receive_context(uint32_t context);
-/** Does what rma_try_recv does, for a receive without wildcards. `info` may be null. */
+/** Receives a message if it is the next one that `source`, a rank, has sent, is there already, and fits the
+ *  buffer. Returns 1 if the message is received, and 0 if nothing was done: the caller then calls another
+ *  receive. `tag` may be RMA_ANY_TAG. `info` may be null. */
 int rma_try_recv_in(void* dst, size_t bytes, int source, int tag, rma_receive_context_t* context,
                     rma_message_info_t* info);
+/** Looks for a message without receiving it, and makes progress once if there is none. `source` and `tag` may
+ *  be wildcards. Returns 1 and fills `*info` if there is a message, and 0 if there is none. Returns -1 if it
+ *  cannot tell: the caller then calls rma_iprobe, which says why. */
+int rma_try_probe(int source, int tag, rma_receive_context_t* context, rma_message_info_t* info);
 /** Posts a receive without wildcards into the buffer that `posted->address` and `posted->bytes` describe.
  *  Returns RMA_SUCCESS: a receive that cannot be posted ends at once, and rma_posted_wait returns why. So a
  *  caller that has nothing else to do jumps here, and saves no registers. After rma_finalize and in a forked

@@ -31,26 +31,20 @@ namespace {
   return ended;
 }
 
-// The arguments are those of rma_try_post_recv, so that it jumps here with all of them in their places.
-[[gnu::noinline]] int post_after_look(void* dst, std::size_t bytes, int source, int tag,
-                                      std::uint32_t context, rma_posted_recv_t* posted) {
-  Messages& messages = *messages_at_once();
-  const Messages::Wanted wanted = {.source = source, .tag = tag, .context = context};
-  const std::span<std::byte> buffer(static_cast<std::byte*>(dst), bytes);
-  if (!messages.receive_now(buffer, wanted, posted->info))
-    return messages.post_after_look(buffer, wanted, *posted) ? 1 : 0;
-  posted->status = RMA_SUCCESS;
-  posted->ended = RMA_POSTED_WELL;
-  return 1;
-}
-
-// As above, for the functions that receive.
-[[gnu::noinline]] int receive_longer(void* dst, std::size_t bytes, int source, int tag,
-                                     MessageContext* context, rma_message_info_t* info) {
-  return messages_at_once()->receive_longer({static_cast<std::byte*>(dst), bytes}, source, tag, *context,
-                                            info)
+// The arguments are those of the functions that receive, so that they jump here with all of them in their
+// places. It is not inlined, so that the usual case saves no registers for it.
+[[gnu::noinline]] int receive_otherwise(void* dst, std::size_t bytes, int source, int tag,
+                                        MessageContext* context, rma_message_info_t* info) {
+  return messages_at_once()->receive_otherwise({static_cast<std::byte*>(dst), bytes}, source, tag, *context,
+                                               info)
              ? 1
              : 0;
+}
+
+/// Wakes the sender of a message that was taken. It is a jump, too.
+[[gnu::noinline]] int wake_and_take(int source) {
+  rma_wake_receiver(source);
+  return 1;
 }
 
 [[gnu::always_inline]] inline int receive_in(Messages& messages, std::span<std::byte> buffer, int source,
@@ -58,25 +52,23 @@ namespace {
   switch (messages.receive_at_once(buffer, source, tag, context, info)) {
     case Messages::Taken::no:
       return 0;
-    case Messages::Taken::longer:
-      return receive_longer(buffer.data(), buffer.size(), source, tag, &context, info);
+    case Messages::Taken::otherwise:
+      return receive_otherwise(buffer.data(), buffer.size(), source, tag, &context, info);
     case Messages::Taken::yes:
       break;
     case Messages::Taken::wished:
-      rma_wake_receiver(source);
-      break;
+      return wake_and_take(source);
   }
   return 1;
 }
 
 // As above, for rma_post_recv_in.
 [[gnu::noinline]] rma_status_t post_otherwise(rma_posted_recv_t* posted, int source, int tag,
-                                              const MessageContext* context) {
+                                              MessageContext* context) {
+  Messages* const messages = messages_at_once();
+  if (messages != nullptr && messages->post_after_look(*posted, source, tag, *context)) return RMA_SUCCESS;
   // Without messages the call fails, and the context may be gone.
-  const bool has_context = messages_at_once() != nullptr;
-  const std::uint32_t number = has_context ? context->number() : 0;
-  if (has_context && post_after_look(posted->address, posted->bytes, source, tag, number, posted) != 0)
-    return RMA_SUCCESS;
+  const std::uint32_t number = messages != nullptr ? context->number() : 0;
   const rma_status_t status = rma_post_recv(posted->address, posted->bytes, source, tag, number, posted);
   if (status != RMA_SUCCESS) OperationEnds::tell(*posted, status, -1);
   return RMA_SUCCESS;
@@ -107,14 +99,6 @@ void rma_wake_receiver(int rank) {
   if (messages != nullptr) messages->wake_receiver(rank);
 }
 
-int rma_try_recv(void* dst, size_t bytes, int source, int tag, uint32_t context, rma_message_info_t* info) {
-  librma::Messages* const messages = librma::messages_at_once();
-  librma::MessageContext* const found = messages != nullptr ? messages->context_at_once(context) : nullptr;
-  if (found == nullptr || source < 0) [[unlikely]]
-    return 0;
-  return librma::receive_in(*messages, {static_cast<std::byte*>(dst), bytes}, source, tag, *found, info);
-}
-
 int rma_try_recv_in(void* dst, size_t bytes, int source, int tag, rma_receive_context_t* context,
                     rma_message_info_t* info) {
   librma::Messages* const messages = librma::messages_at_once();
@@ -122,20 +106,6 @@ int rma_try_recv_in(void* dst, size_t bytes, int source, int tag, rma_receive_co
     return 0;
   return librma::receive_in(*messages, {static_cast<std::byte*>(dst), bytes}, source, tag,
                             *reinterpret_cast<librma::MessageContext*>(context), info);
-}
-
-int rma_try_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
-                      rma_posted_recv_t* posted) {
-  librma::Messages* const messages = librma::messages_at_once();
-  if (messages == nullptr) [[unlikely]]
-    return 0;
-  librma::MessageContext* const found = messages->context_at_once(context);
-  if (found != nullptr && source >= 0 && tag >= 0) [[likely]] {
-    posted->address = dst;
-    posted->bytes = bytes;
-    if (messages->post_at_once(*posted, source, tag, *found)) return 1;
-  }
-  return librma::post_after_look(dst, bytes, source, tag, context, posted);
 }
 
 rma_receive_context_t* rma_find_receive_context(uint32_t context) try {
@@ -157,7 +127,11 @@ rma_status_t rma_post_recv_in(rma_posted_recv_t* posted, int source, int tag,
 
 rma_status_t rma_post_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
                            rma_posted_recv_t* posted) {
-  if (rma_try_post_recv(dst, bytes, source, tag, context, posted) != 0) return RMA_SUCCESS;
+  posted->address = dst;
+  posted->bytes = bytes;
+  librma::Messages* const messages = librma::messages_at_once();
+  librma::MessageContext* const found = messages != nullptr ? messages->context_at_once(context) : nullptr;
+  if (found != nullptr && messages->post_after_look(*posted, source, tag, *found)) return RMA_SUCCESS;
   const librma::Messages::Wanted wanted = {.source = source, .tag = tag, .context = context};
   return librma::call("rma_recv_nb", source, bytes, [&](Runtime& runtime) {
     return runtime.messages->post({static_cast<std::byte*>(dst), bytes}, wanted, *posted);
@@ -177,11 +151,11 @@ int rma_posted_test(rma_posted_recv_t* posted) try {
   return rma_posted_ended(posted);  // another message found no memory, and waits for it where it is
 }
 
-int rma_try_probe(int source, int tag, uint32_t context, rma_message_info_t* info) try {
+int rma_try_probe(int source, int tag, rma_receive_context_t* context, rma_message_info_t* info) try {
   librma::Messages* const messages = librma::messages_at_once();
   if (messages == nullptr) [[unlikely]]
     return -1;
-  switch (messages->probe_at_once(source, tag, context, *info)) {
+  switch (messages->probe_at_once(source, tag, *reinterpret_cast<librma::MessageContext*>(context), *info)) {
     case librma::Messages::Probed::none:
       return 0;
     case librma::Messages::Probed::found:

@@ -79,7 +79,7 @@ template <Direction direction>
 [[gnu::always_inline]] inline rma_status_t move_mapped(std::byte* here, void* local, std::size_t bytes,
                                                        int rank) {
   constexpr bool kIsPut = direction == Direction::write;
-  if (first_thread_counts.owner.load(std::memory_order_relaxed) != this_thread()) [[unlikely]]
+  if (!is_this_thread(first_thread_counts.owner.load(std::memory_order_relaxed))) [[unlikely]]
     return move_and_count_elsewhere<direction>(here, local, bytes, rank);
   first_thread_counts.add(kTransfers<direction>, 1);
   first_thread_counts.add(kBytes<direction>, bytes);

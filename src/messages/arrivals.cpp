@@ -59,8 +59,8 @@ bool Arrivals::take_first_for(Inbox::Ring& ring, DirectReceive& receive) {
   return true;
 }
 
-bool Arrivals::receive_longer(MessageContext& context, int source, int tag, std::span<std::byte> buffer,
-                              rma_message_info_t* info) {
+bool Arrivals::receive_otherwise(MessageContext& context, int source, int tag, std::span<std::byte> buffer,
+                                 rma_message_info_t* info) {
   const MessageData data = MessageData::of(buffer);
   DirectReceive receive = {
       .context = context, .source = source, .tag = tag, .data = data, .most = buffer.size()};

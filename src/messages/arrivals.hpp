@@ -62,10 +62,10 @@ class Arrivals {
         give_up_(std::move(give_up)),
         kept_(static_cast<std::size_t>(ranks)) {}
 
-  /// The outcome of receive_at_once(). `longer`: the message does not lie in a line, and stays there: see
-  /// receive_longer(). `wished`: the message is taken, and the sender is to be woken, because it waits for
-  /// room.
-  enum class Taken : std::uint8_t { no, longer, yes, wished };
+  /// The outcome of receive_at_once(). `otherwise`: there is a message that takes more, and it stays in the
+  /// ring: see receive_otherwise(). `wished`: the message is taken, and the sender is to be woken, because it
+  /// waits for room.
+  enum class Taken : std::uint8_t { no, otherwise, yes, wished };
   /// Receives the next message of the ring of `source`, a rank, if it is eager, the receive gets it, and it
   /// fits the buffer. It has all the steps of the usual case in itself, as poll_ring() has those of all
   /// cases.
@@ -79,24 +79,10 @@ class Arrivals {
     ring->lock.unlock();
     return taken;
   }
-  /// Does receive_at_once() for a message that does not fit a line. Returns whether it is taken.
-  [[nodiscard]] bool receive_longer(MessageContext& context, int source, int tag, std::span<std::byte> buffer,
-                                    rma_message_info_t* info);
-  /// Returns whether a ring from which a receive from `source` may get its message has one. The answer may be
-  /// old.
-  [[nodiscard]] bool waiting(int source) {
-    return source == kAnySource ? inbox_.waiting() : waiting_from(source);
-  }
-  /// Does the same for a rank. The ring of a rank that is closed may count.
-  [[nodiscard, gnu::always_inline]] bool waiting_from(int source) {
-    const Inbox::Ring* const ring = inbox_.of(source);
-    return ring != nullptr && ring->receiver.waiting();
-  }
-  /// Returns whether a first look tells that nothing has come from a rank.
-  [[nodiscard, gnu::always_inline]] bool nothing_from(int source) {
-    const Inbox::Ring* const ring = inbox_.known(source);
-    return ring != nullptr && !ring->receiver.waiting();
-  }
+  /// Does receive_at_once() for a message that does not fit a line, and where receives and messages in the
+  /// context may come first. Returns whether it is taken.
+  [[nodiscard]] bool receive_otherwise(MessageContext& context, int source, int tag,
+                                       std::span<std::byte> buffer, rma_message_info_t* info);
   /// Looks at all rings of this host once. Returns whether there was a message.
   bool poll_rings();
   /// Does the same. A look that finds nothing calls no function.
@@ -169,15 +155,15 @@ class Arrivals {
       return Taken::no;
     const LineReceiver::Found found = ring.receiver.peek_short(head);
     if (found != LineReceiver::Found::message) [[unlikely]]
-      return found == LineReceiver::Found::nothing ? Taken::no : Taken::longer;
+      return found == LineReceiver::Found::nothing ? Taken::no : Taken::otherwise;
     const auto [number, its_tag] = head.envelope;
     const std::size_t bytes = head.body.size();
     if (number != context.number() || (tag != its_tag && (tag != kAnyTag || its_tag < 0)) ||
         bytes > buffer.size()) [[unlikely]] {
       return Taken::no;
     }
-    if (!context.matcher.idle() && !is_next(context, ring.sender, tag, its_tag)) [[unlikely]]
-      return Taken::no;
+    if (!context.matcher.idle()) [[unlikely]]
+      return Taken::otherwise;
     copy_short(buffer.data(), head.body.data(), bytes);
     if (info != nullptr) *info = {.source = ring.sender, .tag = its_tag, .bytes = bytes};
     ring.receiver.pop(head, UnexpectedWindow::cost(bytes));
@@ -190,12 +176,8 @@ class Arrivals {
   [[nodiscard]] static bool take(DirectReceive& receive, int sender, const LineReceiver::Head& head);
   /// Returns whether no message that arrived before, and no receive that was posted before, comes first:
   /// before a receive from `source`, which is `sender` or a wildcard, with `tag`, or the message from
-  /// `sender` with `its_tag`. It is not inlined, so that its callers save no registers for it.
-  [[nodiscard, gnu::noinline]] static bool is_next(MessageContext& context, int sender, int tag, int its_tag,
-                                                   int source);
-  [[nodiscard]] static bool is_next(MessageContext& context, int sender, int tag, int its_tag) {
-    return is_next(context, sender, tag, its_tag, sender);
-  }
+  /// `sender` with `its_tag`.
+  [[nodiscard]] static bool is_next(MessageContext& context, int sender, int tag, int its_tag, int source);
   /// Takes a message in. Returns false if no honest rank sends it. `matched`: whether a message that came
   /// with data found its receive. A receive whose data are to be fetched is added to `fetches`.
   [[nodiscard]] bool take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches);

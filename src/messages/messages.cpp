@@ -356,6 +356,7 @@ void Messages::drop_context(std::uint32_t number, bool discards) {
 // ---- Progress ---------------------------------------------------------------------------------------------
 
 void Messages::progress_everywhere(std::uint64_t looks) {
+  connect_wanted();  // a program that only tests waits nowhere else
   if (looks % kLookAfterPolls == 0) look_for_ended_ranks();
   pending_.engine().progress();
 }

@@ -22,21 +22,19 @@ Status Messages::post(std::span<std::byte> buffer, const Wanted& wanted, rma_pos
   return start_receive(MessageData::of(buffer), wanted, &posted.info, {.posted = &posted});
 }
 
-bool Messages::post_after_look(std::span<std::byte> buffer, const Wanted& wanted,
-                               rma_posted_recv_t& posted) noexcept try {
-  const auto [source, tag, number] = wanted;
+bool Messages::post_after_look(rma_posted_recv_t& posted, int source, int tag,
+                               MessageContext& context) noexcept try {
   // Pairs with the store in lose(): then everything that the rank sent before has been taken in.
-  if (connection_wanted() || any_lost_.load(std::memory_order_acquire) || progress_thread_ != nullptr)
-    return false;
-  MessageContext& context = contexts_.of(number);
+  if (any_lost_.load(std::memory_order_acquire) || progress_thread_ != nullptr) return false;
+  const std::span<std::byte> buffer(static_cast<std::byte*>(posted.address), posted.bytes);
   // Other messages that wait in the rings find this receive, and those before it, when they are taken in.
   KeptMessage* kept = nullptr;
   {
     const std::lock_guard guard(context.lock);
-    if (any_lost_.load(std::memory_order_relaxed) || context.revoked()) return false;  // as in post_at_once()
+    if (any_lost_.load(std::memory_order_relaxed)) return false;  // as in post_at_once()
     kept = static_cast<KeptMessage*>(context.matcher.find(source, tag));
     if (kept == nullptr) {
-      context.matcher.post(CallersReceive::make(posted, source, tag, &context, buffer));
+      context.matcher.post(CallersReceive::make(posted, source, tag, &context));
     } else if (kept->announcement == nullptr && kept->bytes <= buffer.size()) {
       context.matcher.take(*kept);
     } else {

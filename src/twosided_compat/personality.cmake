@@ -39,6 +39,7 @@ function(rma_mpi_personality name version)
   target_compile_definitions(rma_${name}_objects PUBLIC RMA_MPI_${upper})
   # Its own mpi.h and tables come before those of the standard's interface, which lie in ${rma_mpi_generated}.
   target_include_directories(rma_${name}_objects PUBLIC ${headers} ${generated} ${rma_mpi_generated})
+  target_compile_options(rma_${name}_objects PRIVATE -fno-plt) # as for the standard's interface
   target_link_libraries(rma_${name}_objects PUBLIC rma_flags fmt::fmt)
 endfunction()
 

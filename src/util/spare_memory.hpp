@@ -107,7 +107,7 @@ class SpareMemory {
   }
 
   // Relaxed: only the owner finds its own number there, and it is the one that reads and writes the list.
-  [[nodiscard]] bool is_owner() const { return owner_.load(std::memory_order_relaxed) == this_thread(); }
+  [[nodiscard]] bool is_owner() const { return is_this_thread(owner_.load(std::memory_order_relaxed)); }
   static void* pop(Spare*& list) {
     Spare* const spare = list;
     list = spare->next;

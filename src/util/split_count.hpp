@@ -16,7 +16,7 @@ class SplitCount {
 
   void add(std::int64_t more) {
     // Relaxed: the count orders nothing.
-    if (this_thread() == owner_) [[likely]] {
+    if (is_this_thread(owner_)) [[likely]] {
       own_.store(own_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
     } else {
       others_.fetch_add(more, std::memory_order_relaxed);

@@ -123,7 +123,7 @@ constinit SeparateCount* first_separate = nullptr;
 
 void count_elsewhere(Counter counter, std::uint64_t amount) noexcept {
   const auto owns = [](const ThreadCounts& place) {
-    return place.owner.load(std::memory_order_relaxed) == this_thread();
+    return is_this_thread(place.owner.load(std::memory_order_relaxed));
   };
   ThreadCounts& own = counts_of(this_thread());
   if (owns(own)) return own.add(counter, amount);

@@ -102,6 +102,18 @@ inline std::uintptr_t this_thread() noexcept {
 #endif
 }
 
+/// Returns whether a thread has this number: the running one. The processor compares with the descriptor's
+/// word in memory, so that no register is needed for it.
+inline bool is_this_thread(std::uintptr_t thread) noexcept {
+#if defined(__x86_64__)
+  bool is_it = false;
+  __asm__("cmp %%fs:0, %1" : "=@cce"(is_it) : "r"(thread));
+  return is_it;
+#else
+  return thread == this_thread();
+#endif
+}
+
 /// The counts of the thread that has claimed them. Only the owner writes the values. Other threads read them
 /// meanwhile, so they are atomics; they are relaxed, because a count orders nothing. When the owner ends, the
 /// counts stay, and the next owner adds to them.
@@ -119,10 +131,11 @@ struct alignas(64) ThreadCounts {
 /// The places in which threads count. A thread uses the place that the hash of its number gives, if it
 /// can claim it.
 inline constexpr std::size_t kCountingPlaces = 64;
-extern constinit std::array<ThreadCounts, kCountingPlaces> thread_counts;
+// Hidden here too: the compiler would reach what may lie in another library through a table.
+[[gnu::visibility("hidden")]] extern constinit std::array<ThreadCounts, kCountingPlaces> thread_counts;
 /// The place of the thread that was the first to count, which is the one that most programs have. It needs no
 /// hash.
-extern constinit ThreadCounts first_thread_counts;
+[[gnu::visibility("hidden")]] extern constinit ThreadCounts first_thread_counts;
 
 inline ThreadCounts& counts_of(std::uintptr_t thread) noexcept {
   // Fibonacci hashing, because thread descriptors lie at the ends of stacks, whose sizes are round numbers.
@@ -139,7 +152,7 @@ inline ThreadCounts& counts_of(std::uintptr_t thread) noexcept {
 /// for the few threads that share counts.
 inline void count(Counter counter, std::uint64_t amount = 1) noexcept {
   // Relaxed: only this thread stores its own number there.
-  if (first_thread_counts.owner.load(std::memory_order_relaxed) != this_thread()) [[unlikely]]
+  if (!is_this_thread(first_thread_counts.owner.load(std::memory_order_relaxed))) [[unlikely]]
     return count_elsewhere(counter, amount);
   first_thread_counts.add(counter, amount);
 }

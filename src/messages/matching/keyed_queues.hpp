@@ -70,15 +70,17 @@ class KeyedQueues {
 
   /// Adds the node behind all others with this key. Throws std::bad_alloc before anything has changed.
   void add(std::uint64_t key, Node& node) {
-    if (!add_at_once(key, node)) [[unlikely]]
-      add_to(*make(key), node);
+    KeyedQueue<Node>* const queue = find(key);
+    add_to(queue != nullptr ? *queue : *make(key), node);
   }
-  /// Does the same if the key has a queue already. Returns whether it has done it.
-  [[nodiscard, gnu::always_inline]] bool add_at_once(std::uint64_t key, Node& node) {
+  /// Does the same with the node that make_node() returns, if the key has a queue already. Returns whether it
+  /// has done it; if not, it has not called make_node().
+  template <typename MakeNode>
+  [[nodiscard, gnu::always_inline]] bool add_at_once(std::uint64_t key, const MakeNode& make_node) {
     KeyedQueue<Node>* const queue = find(key);
     if (queue == nullptr) [[unlikely]]
       return false;
-    add_to(*queue, node);
+    add_to(*queue, make_node());
     return true;
   }
 

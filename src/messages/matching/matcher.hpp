@@ -69,12 +69,18 @@ class Matcher {
     }
     add_to(entries_, 1);
   }
-  /// Does the same for a receive without wildcards, if it takes no memory. `source` and `tag` are the
-  /// receive's. Returns whether it has done it.
-  [[nodiscard, gnu::always_inline]] bool post_at_once(PostedReceive& receive, int source, int tag) {
-    if (!exact_.add_at_once(key(source, tag), receive)) [[unlikely]]
+  /// Does the same for the receive that make() returns, without wildcards, if it takes no memory. Returns
+  /// whether it has done it; if not, it has not called make(). So what make() writes and this overwrites is
+  /// written once.
+  template <typename Make>
+  [[nodiscard, gnu::always_inline]] bool post_at_once(int source, int tag, const Make& make) {
+    const auto make_stamped = [&]() -> PostedReceive& {
+      PostedReceive& receive = make();
+      receive.stamp = next_stamp_++;
+      return receive;
+    };
+    if (!exact_.add_at_once(key(source, tag), make_stamped)) [[unlikely]]
       return false;
-    receive.stamp = next_stamp_++;
     add_to(entries_, 1);
     return true;
   }

@@ -50,13 +50,12 @@ MAKES_REQUEST = re.compile(
 PLACE = re.compile(r"(int|MPI_(Aint|Count)|" + "|".join([*MADE, *WORDS]) + r")\*$")
 CHECKS_ITSELF = ("point_to_point", "partitioned", "collectives")
 MAY_BE_NULL = ("argc",)
-# The functions with a short way: short_x(arguments) of messages/short_calls.hpp does the whole call and returns true
-# if it is one of the usual ones. Otherwise it does nothing.
-HAS_SHORT_WAY = ("Send", "Isend", "Recv", "Irecv", "Wait", "Test", "Iprobe")
-# Those among them that have an inlined way before that, of the same kind: inlined_x(arguments).
-HAS_INLINED_WAY = ("Send", "Isend", "Irecv", "Wait")
-# Those among these whose inlined way ends by a function of librma, and stores its result.
-STORES_RESULT = ("Irecv",)
+# The functions with short ways, which they try in this order: x_y(arguments) of messages/short_calls.hpp, for the way x
+# and the function y, does the whole call and returns true if it is one of the usual ones. Otherwise it does nothing.
+SHORT_WAYS = {"Send": ("inlined", "short"), "Isend": ("inlined", "short"), "Recv": ("short",), "Irecv": ("inlined",),
+              "Wait": ("inlined", "short"), "Test": ("short",), "Iprobe": ("short",)}
+# Those whose inlined way may end by a call of another function, and stores its result.
+STORES_RESULT = ("Irecv", "Wait")
 # Families of functions that only call one other function. {0}, {1}, ... are the parameters, {all} all of
 # them, {name} is the function's name, {kind} the object in it, {handle} the type of the object's handle, and
 # {find} what finds it.
@@ -340,13 +339,14 @@ def entry(function, suffix, large, checks):
     """One entry point and its weak name."""
     name = f"MPI_{function.name}{suffix}"
     prototype, body = function.prototype("P", suffix, large), entry_body(function, name, large, checks)
-    if function.name not in HAS_SHORT_WAY:
+    ways = [*SHORT_WAYS.get(function.name, ()), "long"]
+    if len(ways) == 1:
         return f"{prototype} {{\n  {body}\n}}\nRMA_MPI_WEAK({name});\n"
     # Each other way is a function of its own with the same arguments, so that the one before saves no registers for it.
     arguments = ", ".join(p.name for p in function.parameters)
     parameters = ", ".join(p.declaration(large) for p in function.parameters)
     text = ""
-    for way, other in [("inlined", "short"), ("short", "long")][function.name not in HAS_INLINED_WAY:][::-1]:
+    for way, other in [*zip(ways, ways[1:])][::-1]:
         text += f"[[gnu::noinline]] static {function.result} {other}_{name.lower()}({parameters}) {{\n  {body}\n}}\n"
         stores = way == "inlined" and function.name in STORES_RESULT
         call = f"{way}_{function.internal_name()}({arguments}{', result' if stores else ''})"
@@ -357,7 +357,7 @@ def entry(function, suffix, large, checks):
 
 
 def entries(title, functions, checks):
-    short_ways = ['#include "twosided_compat/messages/short_calls.hpp"'] * any(f.name in HAS_SHORT_WAY for f in functions)
+    short_ways = ['#include "twosided_compat/messages/short_calls.hpp"'] * any(f.name in SHORT_WAYS for f in functions)
     lines = [f"// The entry points of the chapter: {title}.", "", '#include "twosided_compat/binding/entry.hpp"',
              '#include "twosided_compat/calls.hpp"', *short_ways, "", "using namespace librma::mpi;", "", 'extern "C" {', ""]
     lines += [entry(function, suffix, large, checks) for function in functions for suffix, large in FORMS[function.forms]]

@@ -91,15 +91,18 @@ class Communicator final : public ErrorHandlerOwner {
   }
   [[nodiscard]] std::uint32_t collective_context() const { return context(Traffic::kCollective); }
   /// Returns the context of the program's messages in the form that receives need (rma/unchecked.h), or null
-  /// if find_receive_context() has not found it.
+  /// if find_receive_context() has not looked for it.
   [[nodiscard]] rma_receive_context_t* receive_context() const {
     return __atomic_load_n(&receive_context_, __ATOMIC_ACQUIRE);  // pairs with the store below
   }
-  /// Looks for it, when a receive has taken another way, and returns it. Thread-safe: all threads find the
-  /// same.
-  rma_receive_context_t* find_receive_context() {
-    rma_receive_context_t* const found = rma_find_receive_context(context_);
-    __atomic_store_n(&receive_context_, found, __ATOMIC_RELEASE);
+  /// Does the same, but looks for it first if that is necessary. Returns null if librma has none: then calls
+  /// name the context by its number. Thread-safe: all threads find the same.
+  [[nodiscard, gnu::always_inline]] rma_receive_context_t* find_receive_context() {
+    rma_receive_context_t* found = receive_context();
+    if (found == nullptr) [[unlikely]] {
+      found = rma_find_receive_context(context_);
+      __atomic_store_n(&receive_context_, found, __ATOMIC_RELEASE);
+    }
     return found;
   }
   /// Sets the context of a communicator that was made before its members agreed on one (MPI_Comm_idup).
@@ -151,7 +154,16 @@ class Communicator final : public ErrorHandlerOwner {
   }
   /// Deletes the communicator with its last reference.
   void remove_reference() override {
-    if (counted_ && references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    if (has_lost_last_reference()) delete this;
+  }
+  /// These two do the same in two steps. The first removes a reference, and returns whether it was the last:
+  /// then the caller calls the second, which returns MPI_SUCCESS so that it may be the end of an MPI call.
+  [[nodiscard, gnu::always_inline]] bool has_lost_last_reference() {
+    return counted_ && references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+  [[gnu::noinline]] static int delete_last(Communicator* comm) {
+    delete comm;
+    return MPI_SUCCESS;
   }
 
   std::string name;

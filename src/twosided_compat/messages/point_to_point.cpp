@@ -96,12 +96,16 @@ namespace {
                             .context = comm.context()};
   if (buffer.is_contiguous()) [[likely]] {
     rma_posted_recv_t& receive = request.receive;
-    if (rma_try_post_recv(buffer.data, buffer.bytes, from.rank, from.tag, from.context, &receive) != 0) {
-      request.become_posted();
-      return MPI_SUCCESS;
+    rma_receive_context_t* const context =
+        from.rank >= 0 && from.tag >= 0 ? comm.find_receive_context() : nullptr;
+    rma_status_t begun = RMA_SUCCESS;
+    if (context != nullptr) [[likely]] {
+      receive.address = buffer.data;
+      receive.bytes = buffer.bytes;
+      begun = rma_post_recv_in(&receive, from.rank, from.tag, context);
+    } else {
+      begun = rma_post_recv(buffer.data, buffer.bytes, from.rank, from.tag, from.context, &receive);
     }
-    const rma_status_t begun =
-        rma_post_recv(buffer.data, buffer.bytes, from.rank, from.tag, from.context, &receive);
     if (begun == RMA_SUCCESS) request.become_posted();
     return checked(begun);
   }
@@ -204,8 +208,9 @@ namespace {
 /// Receives a message. The arguments were checked.
 int receive(const Buffer& buffer, const Wanted& wanted, MPI_Status* status) {
   rma_message_info_t info = {};
-  if (buffer.is_contiguous() && rma_try_recv(buffer.data, buffer.bytes, wanted.source, wanted.tag,
-                                             wanted.comm->context(), &info) != 0) {
+  rma_receive_context_t* const context = wanted.comm->find_receive_context();
+  if (context != nullptr && wanted.source >= 0 && buffer.is_contiguous() &&
+      rma_try_recv_in(buffer.data, buffer.bytes, wanted.source, wanted.tag, context, &info) != 0) {
     describe_message(status, *wanted.comm, info);
     return MPI_SUCCESS;
   }
@@ -257,7 +262,8 @@ int iprobe(int source, int tag, MPI_Comm handle, int* flag, MPI_Status* status) 
   }
   rma_message_info_t info = {};
   int code = MPI_SUCCESS;
-  *flag = rma_try_probe(wanted.source, wanted.tag, wanted.comm->context(), &info);
+  rma_receive_context_t* const context = wanted.comm->find_receive_context();
+  *flag = context != nullptr ? rma_try_probe(wanted.source, wanted.tag, context, &info) : -1;
   if (*flag < 0) [[unlikely]]
     code = checked(rma_iprobe(wanted.source, wanted.tag, wanted.comm->context(), flag, &info));
   if (code == MPI_SUCCESS && *flag != 0) describe_message(status, *wanted.comm, info);

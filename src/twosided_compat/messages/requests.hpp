@@ -230,16 +230,19 @@ class Request : public Object {
       const rma_message_info_t& info = request.receive.info;
       write_status(status, request.comm_.rank_of(info.source), info.tag, static_cast<MPI_Count>(info.bytes));
     }
-    return consume_unnumbered(handle, request);
-  }
-  /// Does the same if no number was drawn for the request, and writes no status.
-  [[nodiscard, gnu::always_inline]] static bool consume_unnumbered(MPI_Request& handle, Request& request) {
     Communicator& comm = request.comm_;
+    if (!consume_unnumbered(handle, request)) [[unlikely]]
+      return false;
+    comm.remove_reference();
+    return true;
+  }
+  /// Does the same if no number was drawn for the request, but writes no status, and leaves the request's
+  /// reference to the communicator to the caller.
+  [[nodiscard, gnu::always_inline]] static bool consume_unnumbered(MPI_Request& handle, Request& request) {
     // The destructor has nothing else to do. The memory's list overwrites the kind.
     if (!spare_requests.give_at_once(&request)) [[unlikely]]
       return false;
     handle = MPI_REQUEST_NULL;
-    comm.remove_reference();
     return true;
   }
   /// Returns whether a wait that ignores the status has only to free the request: it is not persistent, has

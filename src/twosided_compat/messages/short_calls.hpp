@@ -125,11 +125,9 @@ template <class Sent>
   Communicator& comm = *message.comm;
   if (!comm.has_peer(source) || tag < 0) [[unlikely]]
     return false;
-  rma_receive_context_t* context = comm.receive_context();
-  if (context == nullptr) [[unlikely]] {
-    context = comm.find_receive_context();
-    if (context == nullptr) return false;
-  }
+  rma_receive_context_t* const context = comm.find_receive_context();
+  if (context == nullptr) [[unlikely]]
+    return false;
   rma_message_info_t info;  // NOLINT(cppcoreguidelines-pro-type-member-init): librma's
   if (rma_try_recv_in(address, message.bytes, comm.world_rank(source), tag, context,
                       status != MPI_STATUS_IGNORE ? &info : nullptr) == 0) {
@@ -145,16 +143,12 @@ template <class Sent>
 [[nodiscard, gnu::always_inline]] inline bool inlined_irecv(void* address, MPI_Count count, MPI_Datatype type,
                                                             int source, int tag, MPI_Comm handle,
                                                             MPI_Request* made, int& result) {
-  // A handle that is an integer has a number, for which there may be no memory.
-  if constexpr (!kIsAddress<MPI_Request>) return false;
   ShortMessage message;
-  if (made == nullptr || !message.find(address, count, type, handle) ||
-      static_cast<std::ptrdiff_t>(message.bytes) < 0) [[unlikely]] {
+  if (made == nullptr || count < 0 || !message.find(address, count, type, handle)) [[unlikely]]
     return false;
-  }
   Communicator& comm = *message.comm;
-  rma_receive_context_t* const context = comm.receive_context();
-  if (!comm.has_peer(source) || tag < 0 || context == nullptr) [[unlikely]]
+  // It stays, and is loaded again below rather than kept: the arguments take the registers until then.
+  if (!comm.has_peer(source) || tag < 0 || comm.receive_context() == nullptr) [[unlikely]]
     return false;
   void* const memory = spare_requests.take_at_once();
   if (memory == nullptr) [[unlikely]]
@@ -162,42 +156,19 @@ template <class Sent>
   auto* const request = ::new (memory) Request(Request::Type::kReceive, comm, Request::Posted::alone);
   request->receive.address = address;
   request->receive.bytes = message.bytes;
-  *made = request->made_handle<MPI_Request>();  // no request is predefined
+  if constexpr (kIsAddress<MPI_Request>) {
+    *made = request->made_handle<MPI_Request>();  // no request is predefined
+  } else {
+    try {
+      *made = request->made_handle<MPI_Request>();
+    } catch (const std::bad_alloc&) {  // a handle that is an integer needs a number
+      request->posted = Request::Posted::no;
+      delete request;
+      return false;
+    }
+  }
   static_assert(MPI_SUCCESS == RMA_SUCCESS);
-  result = rma_post_recv_in(&request->receive, comm.world_rank(source), tag, context);
-  return true;
-}
-
-[[nodiscard, gnu::always_inline]] inline bool short_irecv(void* address, MPI_Count count, MPI_Datatype type,
-                                                          int source, int tag, MPI_Comm handle,
-                                                          MPI_Request* made) {
-  ShortMessage message;
-  if (made == nullptr || !message.find(address, count, type, handle) ||
-      static_cast<std::ptrdiff_t>(message.bytes) < 0) [[unlikely]] {
-    return false;
-  }
-  Communicator& comm = *message.comm;
-  if (!comm.has_peer(source) || tag < 0) [[unlikely]]
-    return false;
-  if (comm.receive_context() == nullptr) static_cast<void>(comm.find_receive_context());
-  void* const memory = spare_requests.take_at_once();
-  if (memory == nullptr) [[unlikely]]
-    return false;
-  auto* const request = ::new (memory) Request(Request::Type::kReceive, comm);
-  MPI_Request request_handle = MPI_REQUEST_NULL;
-  try {
-    request_handle = request->made_handle<MPI_Request>();  // no request is predefined
-  } catch (const std::bad_alloc&) {                        // a handle that is an integer needs a number
-    delete request;
-    return false;
-  }
-  if (rma_try_post_recv(address, message.bytes, comm.world_rank(source), tag, comm.context(),
-                        &request->receive) == 0) [[unlikely]] {
-    delete request;
-    return false;
-  }
-  request->posted = Request::Posted::alone;
-  *made = request_handle;
+  result = rma_post_recv_in(&request->receive, comm.world_rank(source), tag, comm.receive_context());
   return true;
 }
 
@@ -208,17 +179,23 @@ template <class Sent>
   return find<Request>(*handle);
 }
 
-/// Ends a receive that has come, if the program ignores the status. It calls no function, so the entry point
-/// saves no registers.
+/// Ends a receive that has come, if the program ignores the status, and stores the result of the call. It
+/// calls no function, except that the last user of a communicator jumps to what deletes it. So the entry point
+/// saves no registers and makes no frame.
 template <class Handle>
-[[nodiscard, gnu::always_inline]] inline bool inlined_wait(Handle* handle, MPI_Status* status) {
+[[nodiscard, gnu::always_inline]] inline bool inlined_wait(Handle* handle, MPI_Status* status, int& result) {
   if constexpr (kIsAddress<Handle>) {
     if (status != MPI_STATUS_IGNORE || handle == nullptr || is_predefined(*handle)) [[unlikely]]
       return false;
     // As find() does, which compares the kind alone.
     auto* const request = static_cast<Request*>(reinterpret_cast<Object*>(*handle));
-    return request->is_unnumbered(Kind::kRequest) && request->has_come() &&
-           Request::consume_unnumbered(*handle, *request);
+    if (!request->is_unnumbered(Kind::kRequest) || !request->has_come()) [[unlikely]]
+      return false;
+    Communicator& comm = request->comm();
+    if (!Request::consume_unnumbered(*handle, *request)) [[unlikely]]
+      return false;
+    result = comm.has_lost_last_reference() ? Communicator::delete_last(&comm) : MPI_SUCCESS;
+    return true;
   } else {
     return false;  // the request of a handle that is an integer has a number
   }
@@ -248,11 +225,14 @@ template <class Handle>
 
 [[nodiscard, gnu::always_inline]] inline bool short_iprobe(int source, int tag, MPI_Comm handle, int* flag,
                                                            MPI_Status* status) {
-  const auto* const comm = find<Communicator>(handle);
+  auto* const comm = find<Communicator>(handle);
   if (comm == nullptr || flag == nullptr || !comm->has_peer(source) || tag < 0) [[unlikely]]
     return false;
+  rma_receive_context_t* const context = comm->find_receive_context();
+  if (context == nullptr) [[unlikely]]
+    return false;
   rma_message_info_t info;  // NOLINT(cppcoreguidelines-pro-type-member-init): librma's
-  const int found = rma_try_probe(comm->world_rank(source), tag, comm->context(), &info);
+  const int found = rma_try_probe(comm->world_rank(source), tag, context, &info);
   if (found < 0) [[unlikely]]
     return false;
   *flag = found;
