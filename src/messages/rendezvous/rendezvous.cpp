@@ -82,31 +82,37 @@ bool Rendezvous::read_host(ReceiveOperation& receive, const Announcement& announ
     return true;
   }
   count(mapped ? Counter::receive_mapped : Counter::receive_cma);
-  rma_status_t status = RMA_SUCCESS;
-  std::size_t at = 0;
-  const auto read = [&](std::uintptr_t from, std::size_t bytes) {
-    receive.data.visit(at, bytes, [&](std::byte* into, std::size_t part) {
-      if (status == RMA_SUCCESS) status = read_part(rank, from, {into, part}, mapped);
-      from += part;
-    });
-    at += bytes;
-    return status == RMA_SUCCESS;
+  // Calls read(from, into) for the parts that are contiguous on both sides, until it returns false.
+  const auto list = [&](const auto& read) {
+    std::size_t at = 0;
+    bool goes_on = true;
+    const auto read_both = [&](std::uintptr_t from, std::size_t bytes) {
+      receive.data.visit(at, bytes, [&](std::byte* into, std::size_t part) {
+        goes_on = goes_on && read(from, std::span(into, part));
+        from += part;
+      });
+      at += bytes;
+      return goes_on;
+    };
+    if (layout != nullptr) {
+      static_cast<void>(layout->visit(announced.layout->from, wanted, read_both));
+    } else {
+      static_cast<void>(read_both(address, wanted));
+    }
   };
-  if (layout != nullptr) {
-    static_cast<void>(layout->visit(announced.layout->from, wanted, read));
+  rma_status_t status = RMA_SUCCESS;
+  if (mapped) {
+    list([&](std::uintptr_t from, std::span<std::byte> into) {
+      const void* const remote = reinterpret_cast<const void*>(from);
+      copy_mapped(into.data(), rank == job_.rank() ? remote : job_.direct(remote, into.size(), rank),
+                  into.size());
+      return true;
+    });
   } else {
-    read(address, wanted);
+    status = memory_.read_pieces(rank, list);
   }
   answers_.finish(receive, announced.head.sender, status);
   return true;
-}
-
-rma_status_t Rendezvous::read_part(int rank, std::uintptr_t address, std::span<std::byte> into, bool mapped) {
-  if (!mapped) return memory_.read(rank, address, into);
-  const void* const remote = reinterpret_cast<const void*>(address);
-  copy_mapped(into.data(), rank == job_.rank() ? remote : job_.direct(remote, into.size(), rank),
-              into.size());
-  return RMA_SUCCESS;
 }
 
 bool Rendezvous::read_keyed(ReceiveOperation& receive, const Announcement& announced) {

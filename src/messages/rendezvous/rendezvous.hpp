@@ -46,9 +46,6 @@ class Rendezvous {
  private:
   /// Copies or reads what this process can access itself. Returns whether it has ended the receive.
   [[nodiscard]] bool read_host(ReceiveOperation& receive, const Announcement& announced);
-  /// Copies `into.size()` bytes at `address` of `rank`, which is this process or mapped.
-  [[nodiscard]] rma_status_t read_part(int rank, std::uintptr_t address, std::span<std::byte> into,
-                                       bool mapped);
   [[nodiscard]] bool read_keyed(ReceiveOperation& receive, const Announcement& announced);
 
   /// Returns whether the receiver, `rank`, may end the operation or ask for fragments now. The caller holds

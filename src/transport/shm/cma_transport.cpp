@@ -216,28 +216,21 @@ void CmaTransport::complete(int peer, std::span<const Work> work, rma_status_t s
   }
 }
 
-rma_status_t CmaTransport::read(int peer, std::uintptr_t address, std::span<std::byte> into) {
-  return move(peer, Direction::read, address, into);
-}
-
-rma_status_t CmaTransport::write(int peer, std::uintptr_t address, std::span<const std::byte> from) {
-  // The cast is safe: the kernel only reads the memory.
-  return move(peer, Direction::write, address, {const_cast<std::byte*>(from.data()), from.size()});
-}
-
-rma_status_t CmaTransport::move(int peer, Direction direction, std::uintptr_t address,
-                                std::span<std::byte> local) {
-  Process& process = processes_[static_cast<std::size_t>(peer)];
-  IovecPair memory;
-  while (!local.empty()) {
-    const std::size_t bytes = std::min<std::size_t>(local.size(), kMaxMessage);
-    memory.set(local.data(), address, bytes);
-    std::size_t moved = 0;
-    RMA_TRY(transfer(process, direction, memory, &moved));
-    local = local.subspan(bytes);
-    address += bytes;
+bool CmaTransport::Pieces::add(std::uintptr_t address, std::span<std::byte> local) {
+  while (!local.empty() && status_ == RMA_SUCCESS) {
+    const std::size_t added = memory_.add_front(local, address, kMaxMessage);
+    if (added == 0) static_cast<void>(move());
+    local = local.subspan(added);
+    address += added;
   }
-  return RMA_SUCCESS;
+  return status_ == RMA_SUCCESS;
+}
+
+rma_status_t CmaTransport::Pieces::move() {
+  std::size_t moved = 0;
+  if (status_ == RMA_SUCCESS) status_ = transfer(process_, direction_, memory_, &moved);
+  memory_.clear();
+  return status_;
 }
 
 rma_status_t CmaTransport::post_atomic(int /*peer*/, rma_atomic_op_t /*op*/, Remote /*target*/,

@@ -34,6 +34,8 @@ namespace librma::transport {
 /// has memory at the address. A process cannot prevent this for one that is not its child, because only the
 /// parent can keep the number of an ended process.
 class CmaTransport final : public Transport {
+  struct Process;
+
  public:
   /// If `allowed` is false, post() returns RMA_ERR_UNSUPPORTED.
   CmaTransport(int peers, bool allowed);
@@ -54,11 +56,27 @@ class CmaTransport final : public Transport {
   [[nodiscard]] Status connect(int peer, std::span<const std::byte> card) override;
   void fail(int peer) override;
   [[nodiscard]] rma_status_t post(int peer, std::span<const Work> work, std::size_t* posted) override;
-  /// Reads `into.size()` bytes at `address` of a connected peer, and returns when they are there. The errors
-  /// are those of a completion.
-  [[nodiscard]] rma_status_t read(int peer, std::uintptr_t address, std::span<std::byte> into);
-  /// Writes the bytes `from` to `address` of a connected peer, and returns when they are there.
-  [[nodiscard]] rma_status_t write(int peer, std::uintptr_t address, std::span<const std::byte> from);
+  /// Transfers in one direction with a connected peer, which wait for no completion. Pieces share system
+  /// calls. One thread uses it.
+  class Pieces {
+   public:
+    Pieces(CmaTransport& transport, int peer, Direction direction)
+        : process_(transport.processes_[static_cast<std::size_t>(peer)]), direction_(direction) {}
+
+    /// Adds `local`, which belongs to the memory at `address` of the peer. Moves the pieces before it if they
+    /// are as many as one system call takes. Returns false if that has failed, now or before: the caller
+    /// then need add no more.
+    [[nodiscard]] bool add(std::uintptr_t address, std::span<std::byte> local);
+    /// Moves what was added, and returns when it is there. The errors are those of a completion. If one piece
+    /// fails, others may not have been moved.
+    [[nodiscard]] rma_status_t move();
+
+   private:
+    Process& process_;
+    const Direction direction_;
+    rma_status_t status_ = RMA_SUCCESS;
+    IovecPair memory_;
+  };
   [[nodiscard]] std::uint32_t outstanding(int /*peer*/) override { return 0; }
   [[nodiscard]] rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie) override;
@@ -76,9 +94,6 @@ class CmaTransport final : public Transport {
   };
   /// Returns whether this process may access the memory of `process`.
   [[nodiscard]] bool permitted(pid_t process) const;
-  /// Moves memory between `local` and `address` of the peer.
-  [[nodiscard]] rma_status_t move(int peer, Direction direction, std::uintptr_t address,
-                                  std::span<std::byte> local);
   /// Moves all that `memory` names, and takes what has moved off it. Stores into `*moved` how many bytes
   /// these are.
   [[nodiscard]] static rma_status_t transfer(Process& process, Direction direction, IovecPair& memory,

@@ -73,12 +73,15 @@ class IovecPair {
     bytes_ += bytes;
     return true;
   }
-  /// Adds `bytes` bytes; nothing else is here.
-  void set(std::byte* local, std::uintptr_t remote, std::size_t bytes) {
-    clear();
-    local_.add(local, bytes);
+  /// Adds the front of `local`, which belongs to the memory at `remote`, and returns how many bytes it has
+  /// added: all, unless there would be more than `most` bytes; none if no piece fits.
+  [[nodiscard]] std::size_t add_front(std::span<std::byte> local, std::uintptr_t remote, std::size_t most) {
+    if (!local_.takes(1) || !remote_.takes(1)) return 0;
+    const std::size_t bytes = std::min(local.size(), most - bytes_);
+    local_.add(local.data(), bytes);
     remote_.add(reinterpret_cast<std::byte*>(remote), bytes);
-    bytes_ = bytes;
+    bytes_ += bytes;
+    return bytes;
   }
   void skip(std::size_t bytes) {
     local_.skip(bytes);

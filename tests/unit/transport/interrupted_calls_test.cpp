@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <random>
 #include <vector>
 
 #include "transport/shm/cma_transport.hpp"
@@ -111,6 +113,13 @@ class DisturbedCma : public testing::Test {
     return statuses;
   }
 
+  /// Moves one piece that waits for no completion.
+  rma_status_t move(Direction direction, std::uintptr_t address, std::span<std::byte> local) {
+    CmaTransport::Pieces pieces(cma, 0, direction);
+    EXPECT_TRUE(pieces.add(address, local));
+    return pieces.move();
+  }
+
   HostPeer peer;
   CmaTransport cma{1, true};
   std::vector<unsigned char> mine = std::vector<unsigned char>(40'000);
@@ -118,16 +127,84 @@ class DisturbedCma : public testing::Test {
   unsigned char* theirs = memory.data();
 };
 
+TEST_F(DisturbedCma, PiecesShareSystemCalls) {
+  constexpr std::size_t kPieces = 3000;  // three calls of 1024 pieces at most
+  constexpr std::size_t kStride = 12;
+  for (const std::size_t most : {SIZE_MAX, std::size_t{4000}}) {
+    SCOPED_TRACE(most);
+    std::fill(memory.begin(), memory.end(), static_cast<unsigned char>(0));
+    disturbance = {.most = most};
+    CmaTransport::Pieces pieces(cma, 0, Direction::read);
+    for (std::size_t i = 0; i < kPieces; ++i) {
+      const auto from = reinterpret_cast<std::uintptr_t>(mine.data() + i * kStride);
+      ASSERT_TRUE(pieces.add(from, {reinterpret_cast<std::byte*>(theirs + i * kStride), kStride - 1}));
+    }
+    EXPECT_EQ(pieces.move(), RMA_SUCCESS);
+    EXPECT_TRUE(most != SIZE_MAX || disturbance.copies == 3) << disturbance.copies << " calls";
+    for (std::size_t i = 0; i < kPieces * kStride; ++i)
+      ASSERT_EQ(memory[i], i % kStride == kStride - 1 ? 0 : mine[i]) << i;
+  }
+}
+
+TEST_F(DisturbedCma, RandomPiecesMoveAsOneByOne) {
+  const char* const asked = std::getenv("LIBRMA_TEST_SEED");
+  const auto seed = static_cast<unsigned>(asked != nullptr ? std::strtoul(asked, nullptr, 0) : 31);
+  SCOPED_TRACE(testing::Message() << "LIBRMA_TEST_SEED=" << seed);
+  std::mt19937 random(seed);
+  const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
+  for (int round = 0; round < 50; ++round) {
+    const Direction direction = round % 2 == 0 ? Direction::read : Direction::write;
+    std::fill(memory.begin(), memory.end(), static_cast<unsigned char>(0));
+    std::vector<unsigned char> model = memory;
+    disturbance = {.interruptions = static_cast<int>(below(3)), .most = 1 + below(20'000)};
+    CmaTransport::Pieces pieces(cma, 0, direction);
+    const std::size_t longest = 1 + below(200);
+    // `memory` is read in order, and written in order: pieces may join on one side alone.
+    for (std::size_t to = below(50); to + longest < memory.size();) {
+      const std::size_t bytes = below(longest);
+      const std::size_t from = below(mine.size() - longest);
+      std::copy_n(mine.data() + from, bytes, model.data() + to);
+      unsigned char* const there = direction == Direction::read ? mine.data() + from : theirs + to;
+      unsigned char* const here = direction == Direction::read ? theirs + to : mine.data() + from;
+      ASSERT_TRUE(
+          pieces.add(reinterpret_cast<std::uintptr_t>(there), {reinterpret_cast<std::byte*>(here), bytes}));
+      to += bytes + (below(3) == 0 ? 0 : below(10));
+    }
+    EXPECT_EQ(pieces.move(), RMA_SUCCESS);
+    ASSERT_EQ(memory, model) << round;
+  }
+}
+
+TEST_F(DisturbedCma, APieceThatIsNotReadableEndsTheRest) {
+  // The failure comes with the call in the middle, and no call follows it.
+  constexpr std::size_t kPieces = 3000;
+  CmaTransport::Pieces pieces(cma, 0, Direction::read);
+  std::size_t added = 0;
+  for (; added < kPieces; ++added) {
+    const auto from = added == 1500 ? 0 : reinterpret_cast<std::uintptr_t>(mine.data() + added * 12);
+    if (!pieces.add(from, {reinterpret_cast<std::byte*>(theirs + added * 12), 8})) break;
+  }
+  EXPECT_EQ(added, 2048U) << "the piece that found no room in the second call";
+  EXPECT_EQ(pieces.move(), RMA_ERR_ADDRESS);
+  EXPECT_EQ(std::memcmp(theirs + 1499 * 12, mine.data() + 1499 * 12, 8), 0) << "what came before is there";
+  const int calls = disturbance.copies;
+  EXPECT_FALSE(
+      pieces.add(reinterpret_cast<std::uintptr_t>(mine.data()), {reinterpret_cast<std::byte*>(theirs), 8}));
+  EXPECT_EQ(pieces.move(), RMA_ERR_ADDRESS);
+  EXPECT_EQ(disturbance.copies, calls);
+}
+
 TEST_F(DisturbedCma, ASignalIsNotThePeersEnd) {
   std::array<std::byte, 8> into = {};
   const auto from = reinterpret_cast<std::uintptr_t>(mine.data());
   // A short copy makes it look at the peer, with a system call that a signal interrupts, too.
   for (int interruptions = 0; interruptions < 6; ++interruptions) {
     disturbance = {.interruptions = interruptions, .most = 5};
-    EXPECT_EQ(cma.read(0, from, into), RMA_SUCCESS) << interruptions;
+    EXPECT_EQ(move(Direction::read, from, into), RMA_SUCCESS) << interruptions;
     EXPECT_EQ(std::memcmp(into.data(), mine.data(), into.size()), 0);
     disturbance = {.interruptions = interruptions, .most = 5};
-    EXPECT_EQ(cma.write(0, reinterpret_cast<std::uintptr_t>(theirs), into), RMA_SUCCESS) << interruptions;
+    EXPECT_EQ(move(Direction::write, reinterpret_cast<std::uintptr_t>(theirs), into), RMA_SUCCESS)
+        << interruptions;
     EXPECT_EQ(std::memcmp(into.data(), theirs, into.size()), 0);
     into.fill({});
     std::fill_n(theirs, 8, static_cast<unsigned char>(0));
