@@ -7,8 +7,6 @@
 
 #include "api/call.hpp"
 #include "api/check.hpp"
-#include "core/completion/pending_operations.hpp"
-#include "core/one_sided/remote_access.hpp"
 #include "helper_thread/active_messages.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
@@ -141,9 +139,7 @@ rma_status_t rma_am_reply_long(rma_am_token_t* token, int handler, const uint64_
 
 rma_status_t rma_am_poll(void) {
   return call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    if (runtime.active_messages->handling()) return {RMA_ERR_STATE, "a handler does not poll"};
-    if (!runtime.remote_access->pending().engine().progress()) let_others_run(runtime.job->wait_policy());
-    return {};
+    return runtime.active_messages->poll(runtime.job->wait_policy());
   });
 }
 
@@ -153,7 +149,8 @@ rma_status_t rma_am_wait(int (*met)(void* context), void* context, int rank) {
     if (rank != -1) {
       RMA_TRY(check_rank(runtime, rank));
     }
-    return runtime.active_messages->wait([&] { return met(context) != 0; }, rank);
+    return runtime.active_messages->wait(
+        runtime.job->wait_policy(), [&] { return met(context) != 0; }, rank);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/one_sided/copy.hpp"
+#include "helper_thread/active_front.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
@@ -13,82 +14,33 @@
 namespace librma {
 namespace {
 
-constexpr std::size_t kMostFront =
-    sizeof(ActiveHeader) + sizeof(std::uint64_t) * RMA_AM_WORDS + sizeof(ActivePlace);
 /// The limit of a job of one, whose messages go nowhere.
 constexpr std::size_t kMediumAlone = 4096;
 
-bool has_place(ActiveForm form) {
-  return form == ActiveForm::long_carried || form == ActiveForm::long_put || form == ActiveForm::data;
-}
-
-template <typename Wire>
-bool take_wire(std::span<const std::byte>& body, Wire& wire) {
-  if (body.size() < sizeof wire) return false;
-  std::memcpy(&wire, body.data(), sizeof wire);
-  body = body.subspan(sizeof wire);
-  return true;
-}
-
-std::byte* address_of(std::uint64_t address) {
-  return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr): of this process
-}
-
-/// The calling thread runs a handler with this token.
-class Handling {
- public:
-  Handling(rma_am_token& token, int source, std::size_t rail) : token_(token) {
-    token.source = source;
-    token.rail = rail;
-    token.replied = false;
-    token.thread.store(this_thread(), std::memory_order_relaxed);
-  }
-  ~Handling() { token_.thread.store(0, std::memory_order_relaxed); }
-  Handling(const Handling&) = delete;
-  Handling& operator=(const Handling&) = delete;
-
- private:
-  rma_am_token& token_;
-};
+/// rma_am_poll looks at the channel once in so many polls that find nothing, if messages come by rings.
+constexpr unsigned kPollsOfRings = 64;
 
 }  // namespace
 
-struct ActiveMessages::Front {
-  Front(const ActiveMessage& message, ActiveForm form, ActivePlace place) {
-    header.handler = static_cast<std::uint8_t>(message.handler);
-    header.form = form;
-    header.words = static_cast<std::uint8_t>(message.words.size());
-    if (!message.words.empty()) {
-      std::memcpy(bytes.data() + size, message.words.data(), message.words.size_bytes());
-      size += message.words.size_bytes();
-    }
-    if (!has_place(form)) return;
-    std::memcpy(bytes.data() + size, &place, sizeof place);
-    size += sizeof place;
-  }
-  /// Returns the bytes with the header.
-  [[nodiscard]] std::span<const std::byte> encoded() {
-    std::memcpy(bytes.data(), &header, sizeof header);
-    return {bytes.data(), size};
-  }
-
-  ActiveHeader header;
-  std::size_t size = sizeof(ActiveHeader);
-  std::array<std::byte, kMostFront> bytes;
-};
-
-ActiveMessages::ActiveMessages(int rank, int ranks, PendingOperations& pending, Channel* channel,
+ActiveMessages::ActiveMessages(const Ranks& ranks, PendingOperations& pending, Channel* channel,
                                RpcClient* client, Memory memory)
-    : rank_(rank),
+    : rank_(ranks.own),
+      rings_to_all_(ranks.rings_to_all),
       pending_(pending),
-      channel_(channel),
       client_(client),
       memory_(std::move(memory)),
-      most_medium_(channel != nullptr ? channel->max_body() - kMostFront : kMediumAlone),
-      peers_(static_cast<std::size_t>(ranks)) {
+      most_medium_(channel != nullptr ? channel->max_body() - ActiveFront::kMost : kMediumAlone),
+      peers_(static_cast<std::size_t>(ranks.all)) {
   if (channel == nullptr) return;
-  channel->on_message(kActiveMessage, [this](const Message& message) { return receive(message); });
+  outbox_.emplace(ranks.all, *channel, memory_.rings);
+  inbox_.emplace(ranks.all, *channel, *outbox_, pending.engine(), memory_.rings,
+                 memory_.rings.doorbell(rank_),
+                 [this](int source, std::size_t rail, std::span<const std::byte> body) {
+                   return receive(source, rail, body);
+                 });
   channel->on_loss([this](int lost_rank) {
+    outbox_->close(lost_rank);
+    inbox_->close(lost_rank);
     peer(lost_rank).lost.store(true, std::memory_order_release);
     pending_.engine().wake();
   });
@@ -178,15 +130,16 @@ Status ActiveMessages::place_payload(int rank, const ActiveMessage& message, Act
 }
 
 Status ActiveMessages::post(int rank, std::size_t rail, const ActiveMessage& message, ActiveForm form) {
-  Front front(message, form,
-              {.address = reinterpret_cast<std::uintptr_t>(message.place), .bytes = message.payload.size()});
+  ActiveFront front(
+      message, form,
+      {.address = reinterpret_cast<std::uintptr_t>(message.place), .bytes = message.payload.size()});
   const std::span<const std::byte> head = front.encoded();
   const std::span<const std::byte> tail =
       form == ActiveForm::long_put ? std::span<const std::byte>() : message.payload;
-  rma_status_t status = channel_->try_send(rank, rail, kActiveMessage, head, tail);
+  rma_status_t status = outbox_->try_send(rank, rail, head, tail);
   if (status == RMA_ERR_STATE) {
     pending_.engine().wait_until(rank, [&] {
-      status = channel_->try_send(rank, rail, kActiveMessage, head, tail);
+      status = outbox_->try_send(rank, rail, head, tail);
       return status != RMA_ERR_STATE;
     });
   }
@@ -201,7 +154,7 @@ Status ActiveMessages::request(int rank, const ActiveMessage& message) {
   RMA_TRY(check(message, SIZE_MAX));
   if (rank == rank_) {
     const std::lock_guard guard(own_lock_);
-    const Handling own(own_token_, rank, 0);
+    const ActiveHandling own(own_token_, rank, 0);
     handle_own(&own_token_, message);
     return {};
   }
@@ -217,9 +170,9 @@ void ActiveMessages::send_parts(const rma_am_token_t& token, const ActiveMessage
   const auto place = reinterpret_cast<std::uintptr_t>(message.place);
   for (std::size_t at = from; at < message.payload.size(); at += most_medium_) {
     const auto part = message.payload.subspan(at, std::min(most_medium_, message.payload.size() - at));
-    Front front({.handler = 0}, ActiveForm::data, {.address = place + at, .bytes = part.size()});
+    ActiveFront front({.handler = 0}, ActiveForm::data, {.address = place + at, .bytes = part.size()});
     front.header.reply = 1;
-    channel_->send(token.source, token.rail, kActiveMessage, front.encoded(), part);
+    outbox_->send(token.source, token.rail, front.encoded(), part);
   }
 }
 
@@ -236,11 +189,12 @@ void ActiveMessages::send_reply(const rma_am_token_t& token, const ActiveMessage
       form = ActiveForm::long_put;
     }
   }
-  Front front(message, form, {.address = reinterpret_cast<std::uintptr_t>(message.place), .bytes = bytes});
+  ActiveFront front(message, form,
+                    {.address = reinterpret_cast<std::uintptr_t>(message.place), .bytes = bytes});
   front.header.reply = 1;
   front.header.done = static_cast<std::uint16_t>(std::exchange(peer(token.source).owed, 0));
-  channel_->send(token.source, token.rail, kActiveMessage, front.encoded(),
-                 form == ActiveForm::long_put ? std::span<const std::byte>() : message.payload);
+  outbox_->send(token.source, token.rail, front.encoded(),
+                form == ActiveForm::long_put ? std::span<const std::byte>() : message.payload);
 }
 
 Status ActiveMessages::reply(rma_am_token_t* token, const ActiveMessage& message) {
@@ -259,7 +213,41 @@ Status ActiveMessages::reply(rma_am_token_t* token, const ActiveMessage& message
   return {};
 }
 
-Status ActiveMessages::wait(const std::function<bool()>& met, int rank) {
+Status ActiveMessages::poll(const WaitPolicy& policy) {
+  if (handling()) return {RMA_ERR_STATE, "a handler does not poll"};
+  if (poll_rings()) return {};
+  if (rings_to_all_) {
+    // Relaxed: the number orders nothing.
+    const unsigned polls = empty_polls_.load(std::memory_order_relaxed) + 1;
+    empty_polls_.store(polls, std::memory_order_relaxed);
+    if (polls % kPollsOfRings != 0) {
+      let_others_run(policy);
+      return {};
+    }
+  }
+  if (!pending_.engine().progress()) let_others_run(policy);
+  return {};
+}
+
+template <typename Condition>
+bool ActiveMessages::poll_rings_until(const WaitPolicy& policy, const Condition& condition) {
+  for (std::uint64_t i = 0; i < policy.spins; ++i) {
+    if (poll_rings()) {
+      if (condition()) return true;
+      i = 0;
+      continue;
+    }
+    if (condition()) return true;
+    if (i % kPollsOfRings == kPollsOfRings - 1) {
+      pending_.engine().progress();
+    } else if (i >= kEagerPolls) {
+      pause_processor();
+    }
+  }
+  return false;
+}
+
+Status ActiveMessages::wait(const WaitPolicy& policy, const std::function<bool()>& met, int rank) {
   if (handling()) return {RMA_ERR_STATE, "a handler does not wait"};
   bool over = met();
   if (over) return {};
@@ -269,102 +257,12 @@ Status ActiveMessages::wait(const std::function<bool()>& met, int rank) {
     RMA_TRY(reach(rank, rail));
   }
   const std::atomic<bool>* const gone = rank >= 0 ? &peer(rank).lost : nullptr;
-  pending_.engine().wait_until(ProgressEngine::kNoRank, [&] {
+  const auto ended = [&] {
     return (over = met()) || (gone != nullptr && gone->load(std::memory_order_acquire));
-  });
+  };
+  if (rings_to_all_ && poll_rings_until(policy, ended)) return over ? Status() : lost(rank);
+  pending_.engine().wait_until(ProgressEngine::kNoRank, ended);
   return over ? Status() : lost(rank);
-}
-
-// ---- Receiving ----
-
-bool ActiveMessages::settle(int rank, std::uint32_t count) {
-  std::atomic<std::uint32_t>& open = peer(rank).open;
-  // Only the thread with the turn makes the count smaller, but for a request that could not be sent.
-  if (open.load(std::memory_order_relaxed) < count) return false;
-  open.fetch_sub(count, std::memory_order_relaxed);
-  return true;
-}
-
-bool ActiveMessages::take_place(const Message& message, ActiveForm form, std::span<const std::byte>& body,
-                                std::span<std::byte>& payload) {
-  ActivePlace place;
-  if (!take_wire(body, place)) return false;
-  if (place.bytes != 0 && !memory_.in_reach(place.address, place.bytes, message.peer)) return false;
-  payload = {address_of(place.address), place.bytes};
-  if (form == ActiveForm::long_put) return body.empty();
-  if (body.size() != place.bytes) return false;
-  std::ranges::copy(body, payload.begin());
-  return true;
-}
-
-bool ActiveMessages::receive(const Message& message) {
-  std::span<const std::byte> body = message.body;
-  ActiveHeader header;
-  if (!take_wire(body, header) || header.form >= ActiveForm::count_ || header.reply > 1) return false;
-  std::array<std::uint64_t, RMA_AM_WORDS> words;
-  if (header.words > words.size() || body.size() < header.words * sizeof words[0]) return false;
-  if (header.words != 0) std::memcpy(words.data(), body.data(), header.words * sizeof words[0]);
-  body = body.subspan(header.words * sizeof words[0]);
-
-  std::span<std::byte> payload;
-  if (has_place(header.form)) {
-    if (!take_place(message, header.form, body, payload)) return false;
-  } else if (header.form == ActiveForm::medium) {
-    // The message is a copy of this process, which nobody else changes.
-    payload = {const_cast<std::byte*>(body.data()), body.size()};
-  } else if (!body.empty()) {
-    return false;
-  }
-  if (header.form == ActiveForm::data) return true;
-  if (header.form == ActiveForm::done) return settle(message.peer, header.done);
-  if (header.reply != 0 && !settle(message.peer, header.done + 1U)) return false;
-  if (header.handler >= handler_count_.load(std::memory_order_acquire)) return false;
-
-  const Handling handled(turn_token_, message.peer, message.rail);
-  handle(header.reply == 0 ? &turn_token_ : nullptr, {.source = message.peer,
-                                                      .handler = header.handler,
-                                                      .word_count = header.words,
-                                                      .words = words.data(),
-                                                      .payload = payload.data(),
-                                                      .bytes = payload.size()});
-  if (header.reply == 0 && !turn_token_.replied) owe(message.peer, message.rail);
-  return true;
-}
-
-void ActiveMessages::handle(rma_am_token_t* token, const rma_am_message_t& message) const {
-  const Handler& handler = handlers_[static_cast<std::size_t>(message.handler)];
-  handler.run(handler.context, token, &message);
-}
-
-void ActiveMessages::owe(int rank, std::size_t rail) {
-  std::uint32_t& owed = peer(rank).owed;
-  if (++owed < kMostOwed) return;
-  Front front({.handler = 0}, ActiveForm::done, {});
-  front.header.done = static_cast<std::uint16_t>(std::exchange(owed, 0));
-  channel_->send(rank, rail, kActiveMessage, front.encoded(), {});
-}
-
-// ---- Messages to this rank ----
-
-void ActiveMessages::handle_own(rma_am_token_t* token, const ActiveMessage& message) const {
-  std::array<std::uint64_t, RMA_AM_WORDS> words;
-  std::ranges::copy(message.words, words.begin());
-  std::vector<std::uint64_t> buffer;
-  void* payload = nullptr;
-  const std::size_t bytes = message.payload.size();
-  if (message.form == ActiveForm::medium) {
-    buffer.resize(bytes / sizeof(std::uint64_t) + 1);
-    payload = buffer.data();
-  } else if (message.form == ActiveForm::long_carried) {
-    payload = message.place;
-  }
-  if (bytes != 0) std::memmove(payload, message.payload.data(), bytes);
-  handle(token, {.source = rank_,
-                 .handler = message.handler,
-                 .word_count = static_cast<int>(message.words.size()),
-                 .words = words.data(),
-                 .payload = payload,
-                 .bytes = bytes});
 }
 
 }  // namespace librma

@@ -6,15 +6,20 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "channel/channel.hpp"
 #include "core/completion/pending_operations.hpp"
+#include "helper_thread/active_inbox.hpp"
+#include "helper_thread/active_outbox.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/wire.hpp"
 #include "rma/active_messages.h"
+#include "util/statistics.hpp"
 #include "util/status.hpp"
+#include "util/waiting/wait.hpp"
 
 /// A request whose handler runs. Only the thread that runs it may reply.
 struct rma_am_token {
@@ -25,6 +30,23 @@ struct rma_am_token {
 };
 
 namespace librma {
+
+/// The calling thread runs a handler with this token.
+class ActiveHandling {
+ public:
+  ActiveHandling(rma_am_token& token, int source, std::size_t rail) : token_(token) {
+    token.source = source;
+    token.rail = rail;
+    token.replied = false;
+    token.thread.store(this_thread(), std::memory_order_relaxed);
+  }
+  ~ActiveHandling() { token_.thread.store(0, std::memory_order_relaxed); }
+  ActiveHandling(const ActiveHandling&) = delete;
+  ActiveHandling& operator=(const ActiveHandling&) = delete;
+
+ private:
+  rma_am_token& token_;
+};
 
 /// An active message to be sent.
 struct ActiveMessage {
@@ -39,14 +61,15 @@ struct ActiveMessage {
 /// The program's active messages (rma/active_messages.h): the table of handlers, requests, replies, and those
 /// that arrive. Thread-safe.
 ///
-/// A message of the channel carries each. The thread that has the channel's turn takes it in and runs the
-/// handler; so handlers of messages from other ranks run one at a time. A message to this rank itself is
-/// handled by the thread that sends it, under a lock of its own.
+/// A ring carries each message to a rank of this host, and the channel those to other hosts (ActiveOutbox).
+/// The thread that has the inbox's turn takes a message in and runs the handler; so handlers of messages from
+/// other ranks run one at a time (ActiveInbox). A message to this rank itself is handled by the thread that
+/// sends it, under a lock of its own.
 ///
 /// Flow control. A rank counts its requests to each other rank from the sending until it knows that the
 /// handler has run, and waits at kMostOpen. A reply says so of its own request, and of all requests before it
 /// that got none. A rank that owes kMostOwed of these without a reply says so in a message of its own. A
-/// thread that waits for room handles messages, and replies are kept by the channel until they can be sent,
+/// thread that waits for room handles messages, and replies are kept by the outbox until they can be sent,
 /// at most kMostOpen times kReplyParts for each rank. So ranks that flood each other do not wait for each
 /// other.
 class ActiveMessages {
@@ -64,11 +87,23 @@ class ActiveMessages {
     std::function<bool(std::uintptr_t address, std::size_t bytes, int peer)> in_reach;
     /// Puts data into the memory of a rank and waits until it is there.
     std::function<Status(void* dst, std::span<const std::byte> data, int rank)> put;
+    ActiveRings rings = {};  ///< not used in a job that has no channel
+  };
+  /// The size of a job, and of the part of it that rings may reach.
+  struct Ranks {
+    int own = 0;
+    int all = 1;
+    /// Whether all ranks may have rings. Then a poll leaves the channel to the helper for some time.
+    bool rings_to_all = false;
   };
 
   /// `channel` and `client` are null in a job that has no channel. The arguments outlive this.
-  ActiveMessages(int rank, int ranks, PendingOperations& pending, Channel* channel, RpcClient* client,
+  ActiveMessages(const Ranks& ranks, PendingOperations& pending, Channel* channel, RpcClient* client,
                  Memory memory);
+  /// See ActiveInbox::nap_in().
+  void nap_in(transport::ServiceThread& service) {
+    if (inbox_) inbox_->nap_in(service);
+  }
 
   /// Registers a handler under the next number. RMA_ERR_NO_MEMORY.
   [[nodiscard]] Result<int> add(rma_am_handler_t handler, void* context);
@@ -83,8 +118,13 @@ class ActiveMessages {
   [[nodiscard]] Status request(int rank, const ActiveMessage& message);
   /// Sends a reply. Does not wait. The same errors.
   [[nodiscard]] Status reply(rma_am_token_t* token, const ActiveMessage& message);
+  /// Takes in what has come, and runs the handlers. `policy` says whether it lets other ranks run if there is
+  /// nothing. RMA_ERR_STATE.
+  [[nodiscard]] Status poll(const WaitPolicy& policy);
+  /// Does the same for messages of rings only. Returns whether there were any.
+  bool poll_rings() { return inbox_ && inbox_->poll(); }
   /// Waits until `met` is true, or `rank` is lost (-1: none).
-  [[nodiscard]] Status wait(const std::function<bool()>& met, int rank);
+  [[nodiscard]] Status wait(const WaitPolicy& policy, const std::function<bool()>& met, int rank);
 
  private:
   struct Handler {
@@ -97,8 +137,6 @@ class ActiveMessages {
     std::atomic<bool> lost = false;
     std::uint32_t owed = 0;  ///< requests of it that were handled without a reply; used with the turn
   };
-  /// The front of a message: header, words, place.
-  struct Front;
 
   [[nodiscard]] Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] Status check(const ActiveMessage& message, std::size_t most_long) const;
@@ -113,10 +151,14 @@ class ActiveMessages {
   void send_parts(const rma_am_token_t& token, const ActiveMessage& message, std::size_t from);
   void send_reply(const rma_am_token_t& token, const ActiveMessage& message);
 
-  // Receiving: handlers of the channel, with the turn. False: no honest rank sends that.
-  [[nodiscard]] bool receive(const Message& message);
+  /// Takes messages from rings while it polls, until `condition` holds. Returns whether it does.
+  template <typename Condition>
+  [[nodiscard]] bool poll_rings_until(const WaitPolicy& policy, const Condition& condition);
+
+  // Receiving, with the inbox's turn. False: no honest rank sends that.
+  [[nodiscard]] bool receive(int source, std::size_t rail, std::span<const std::byte> body);
   [[nodiscard]] bool settle(int rank, std::uint32_t count);
-  [[nodiscard]] bool take_place(const Message& message, ActiveForm form, std::span<const std::byte>& body,
+  [[nodiscard]] bool take_place(int source, ActiveForm form, std::span<const std::byte>& body,
                                 std::span<std::byte>& payload);
   void handle(rma_am_token_t* token, const rma_am_message_t& message) const;
   void owe(int rank, std::size_t rail);
@@ -125,8 +167,8 @@ class ActiveMessages {
   void handle_own(rma_am_token_t* token, const ActiveMessage& message) const;
 
   const int rank_;
+  const bool rings_to_all_;
   PendingOperations& pending_;
-  Channel* const channel_;
   RpcClient* const client_;
   const Memory memory_;
   const std::size_t most_medium_;
@@ -137,6 +179,9 @@ class ActiveMessages {
   rma_am_token turn_token_;             ///< of the message that is taken in with the turn
   std::mutex own_lock_;                 ///< held while a request to this rank is handled
   rma_am_token own_token_;
+  std::atomic<unsigned> empty_polls_ = 0;  ///< since the last look at the channel; threads may lose counts
+  std::optional<ActiveOutbox> outbox_;     ///< this and the next have no value without a channel
+  std::optional<ActiveInbox> inbox_;
 };
 
 }  // namespace librma

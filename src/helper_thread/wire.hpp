@@ -15,6 +15,10 @@ inline constexpr std::uint16_t kReplyMessage = 2;
 inline constexpr std::uint16_t kDoneMessage = 3;
 /// An active message of the program (rma/active_messages.h).
 inline constexpr std::uint16_t kActiveMessage = 4;
+/// Offers a ring for active messages within a host: an ActiveRingOffer.
+inline constexpr std::uint16_t kActiveRing = 5;
+/// Makes the receiver look at its rings of active messages, and send what waited for room. No body.
+inline constexpr std::uint16_t kActiveCall = 6;
 
 /// The most requests of one rank to another that may be open at the same time. A thread that sends more
 /// waits. This bounds the answers and requests that a rank keeps for another.
@@ -82,6 +86,11 @@ struct ActiveHeader {
   std::uint16_t reserved = 0;
 };
 static_assert(sizeof(ActiveHeader) == 8);
+
+/// The ring for active messages to the receiver, in the sender's heap. ActiveRings::sizes() has its sizes.
+struct ActiveRingOffer {
+  std::uint64_t address = 0;
+};
 
 /// The place of a long message's payload in the receiver's memory.
 struct ActivePlace {

@@ -32,7 +32,7 @@ struct Envelope {
 };
 static_assert(sizeof(Envelope) == 8);
 
-/// A cache line of a ring (messages/rings/line_ring.hpp): a message of at most kBody bytes, or the
+/// A cache line of a ring (rings/line_ring.hpp): a message of at most kBody bytes, or the
 /// announcement of a longer one, whose body lies in the ring's slots.
 struct alignas(64) RingLine {
   static constexpr std::size_t kBody = 48;

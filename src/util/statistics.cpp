@@ -67,6 +67,7 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"message_ring", "messages among these that were written into a ring which the receiver polls"},
     {"ring", "rings that were offered to ranks that send many messages"},
     {"messages_refused", "messages that no honest rank sends; their sender was given up"},
+    {"active_ring", "active messages that went by rings to ranks of this host"},
     {"helper_request", "requests to other ranks' helper threads"},
     {"helper_served", "requests of other ranks that this rank's helper thread served"},
     {"helper_refused", "requests of other ranks that were answered with an error"},

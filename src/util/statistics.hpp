@@ -62,6 +62,7 @@ enum class Counter : std::uint8_t {
   message_ring,
   ring,
   messages_refused,
+  active_ring,
   helper_request,
   helper_served,
   helper_refused,

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "hostile/world_process.hpp"
-#include "messages/rings/line_ring.hpp"
+#include "rings/line_ring.hpp"
 
 namespace librma::hostile {
 

@@ -87,8 +87,36 @@ void open_requests(Runtime& runtime) {
   runtime.noncontiguous = std::make_unique<Noncontiguous>(job, pending, *network, channel, client);
 }
 
+/// Returns whether this process will have mapped all ranks of its world, once it has connected.
+bool shares_memory_with_all(const Job& job) {
+  return job.settings().shm != ShmSetting::off &&
+         job.local_seats().size() == static_cast<std::size_t>(job.size());
+}
+
+/// Returns what rings of active messages need. `own` is this process's block of Service::active. Ranks of
+/// other worlds map this process at a time that it does not know, so their messages take the channel.
+ActiveRings active_rings(Job& job, Doorbell& own) {
+  return {
+      .doorbell = [&job, &own](int rank) -> Doorbell* {
+        if (rank == job.rank()) return &own;
+        if (!job.in_world(rank) || !job.mapped(rank)) return nullptr;
+        const std::span<std::byte> block = job.service(Service::active, rank);
+        return block.size() < sizeof(Doorbell) ? nullptr : reinterpret_cast<Doorbell*>(block.data());
+      },
+      .take = [&job](std::size_t bytes) -> std::byte* {
+        auto memory = job.memory().allocator().allocate(MemoryKind::internal, bytes, alignof(RingLine));
+        return memory.ok() ? memory.value() : nullptr;
+      },
+      .give =
+          [&job](std::byte* memory) {
+            static_cast<void>(job.memory().allocator().free(MemoryKind::internal, memory));
+          },
+      .mapped = [&job](const void* address, std::size_t bytes,
+                       int rank) { return job.in_world(rank) ? job.direct(address, bytes, rank) : nullptr; }};
+}
+
 /// Opens active messages, over the channel if there is one.
-void open_active_messages(Runtime& runtime) {
+Status open_active_messages(Runtime& runtime) {
   Job& job = *runtime.job;
   RemoteAccess& access = *runtime.remote_access;
   Channel* const channel = runtime.channel.get();
@@ -109,8 +137,16 @@ void open_active_messages(Runtime& runtime) {
     RMA_TRY(operation.end({}));
     return access.pending().fence(rank);
   };
-  runtime.active_messages = std::make_unique<ActiveMessages>(
-      job.rank(), job.size(), access.pending(), channel, runtime.rpc_client.get(), std::move(memory));
+  if (channel != nullptr) {
+    RMA_TRY_ASSIGN(block, job.provide(Service::active, sizeof(Doorbell)));
+    memory.rings = active_rings(job, *reinterpret_cast<Doorbell*>(block));
+  }
+  const ActiveMessages::Ranks ranks = {.own = job.rank(),
+                                       .all = job.size(),
+                                       .rings_to_all = channel != nullptr && shares_memory_with_all(job)};
+  runtime.active_messages = std::make_unique<ActiveMessages>(ranks, access.pending(), channel,
+                                                             runtime.rpc_client.get(), std::move(memory));
+  return {};
 }
 
 /// Opens two-sided messages, over the channel if there is one.
@@ -131,7 +167,7 @@ Status start_helper(Runtime& runtime) {
   Job& job = *runtime.job;
   Rails& rails = job.rails();
   if (rails.count() == 0 && !rails.has_local()) {
-    open_active_messages(runtime);
+    RMA_TRY(open_active_messages(runtime));
     return open_messages(runtime);
   }
   const std::uint64_t spins = helper_spins(runtime.settings, job);
@@ -143,13 +179,14 @@ Status start_helper(Runtime& runtime) {
     log(LogLevel::warn, fmt::format("messages, teams between hosts and operations that need another rank's "
                                     "helper will be refused: {}",
                                     opened.status().text()));
-    open_active_messages(runtime);
+    RMA_TRY(open_active_messages(runtime));
     RMA_TRY(open_messages(runtime));
     return rails.service()->start();
   }
   runtime.channel = std::move(opened).value();
   open_requests(runtime);
-  open_active_messages(runtime);
+  RMA_TRY(open_active_messages(runtime));
+  runtime.active_messages->nap_in(*rails.service());
   RMA_TRY(open_messages(runtime));
   runtime.helper = std::make_unique<HelperThread>(*runtime.channel, runtime.remote_access->pending(),
                                                   rails.service(), spins);

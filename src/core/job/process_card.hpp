@@ -16,7 +16,7 @@
 namespace librma {
 
 /// Blocks of internal memory that each process offers to the others of its host, one per user of the core.
-enum class Service : std::uint8_t { doorbell, regions, heap_use, accumulate, teams, messages, count_ };
+enum class Service : std::uint8_t { doorbell, regions, heap_use, accumulate, teams, messages, active, count_ };
 inline constexpr std::size_t kServices = static_cast<std::size_t>(Service::count_);
 
 /// The place of a service's block in its owner's heap window. `bytes` is 0 if the block is not offered.
@@ -30,7 +30,7 @@ struct ServiceBlock {
 struct ProcessCard {
   static constexpr std::uint64_t kMagic = 0x726d612d63617264;  // "rma-card"
   /// The version of this format, of all shared structures, and of the messages between processes.
-  static constexpr std::uint32_t kVersion = 16;
+  static constexpr std::uint32_t kVersion = 17;
   static constexpr std::size_t kBlockAlignment = 64;  ///< alignment of the services' blocks in their window
 
   /// The part of fixed size, which is its own wire format.

@@ -14,7 +14,7 @@
 #include "messages/matching/matcher.hpp"
 #include "messages/matching/message_data.hpp"
 #include "messages/rings/envelope.hpp"
-#include "messages/rings/line_ring.hpp"
+#include "rings/line_ring.hpp"
 #include "rma/messages.h"
 #include "rma/unchecked.h"
 #include "util/spare_memory.hpp"

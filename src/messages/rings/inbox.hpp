@@ -10,7 +10,7 @@
 
 #include "core/job/job.hpp"
 #include "messages/rings/help_record.hpp"
-#include "messages/rings/line_ring.hpp"
+#include "rings/line_ring.hpp"
 #include "util/waiting/spin_lock.hpp"
 
 namespace librma {

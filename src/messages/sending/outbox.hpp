@@ -18,7 +18,7 @@
 #include "messages/matching/contexts.hpp"
 #include "messages/matching/operations.hpp"
 #include "messages/rings/inbox.hpp"
-#include "messages/rings/line_ring.hpp"
+#include "rings/line_ring.hpp"
 #include "rings/send_port.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"

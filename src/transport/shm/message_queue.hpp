@@ -32,7 +32,7 @@ namespace librma::transport {
 /// Why there are three rings. The eager ring (channel/ring.hpp) is written by a device, which promises no
 /// more than the order of bytes. So it has an image of the slots and a tail behind each message, and messages
 /// give its slots back. Here the processes share memory: one release store publishes a message, and `taken`
-/// gives slots back without a message. A two-sided message (messages/rings/line_ring.hpp) has a body of any
+/// gives slots back without a message. A two-sided message (rings/line_ring.hpp) has a body of any
 /// length, so bodies lie apart from the lines that announce them; here no message is longer than a slot.
 struct QueueShape {
   std::uint32_t slots = 0;

@@ -137,7 +137,8 @@ class HelperWorld : public testing::Test {
   [[nodiscard]] RpcClient& client(int rank) { return *at(rank).client; }
   [[nodiscard]] RpcServer& server(int rank) { return *at(rank).server; }
 
-  bool step() {
+  /// Makes all ranks take in what has come. Returns whether there was anything.
+  virtual bool step() {
     bool moved = false;
     for (auto& rank : ranks) {
       if (rank->helper != nullptr) moved = rank->helper->progress() || moved;

@@ -6,7 +6,7 @@
 
 #include "../seed.hpp"
 #include "line_ring_world.hpp"
-#include "messages/rings/line_ring.hpp"
+#include "rings/line_ring.hpp"
 
 namespace librma {
 namespace {

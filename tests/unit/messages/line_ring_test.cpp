@@ -1,6 +1,6 @@
 // The ring between honest processes: every message arrives once, in order and whole.
 
-#include "messages/rings/line_ring.hpp"
+#include "rings/line_ring.hpp"
 
 #include <gtest/gtest.h>
 

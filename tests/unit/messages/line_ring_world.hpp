@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "messages/rings/line_ring.hpp"
+#include "rings/line_ring.hpp"
 
 namespace librma {
 

@@ -1,4 +1,4 @@
-#include "messages/rings/piece_claims.hpp"
+#include "rings/piece_claims.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "messages/rings/envelope.hpp"
-#include "messages/rings/piece_claims.hpp"
+#include "rings/piece_claims.hpp"
 #include "rings/ring_line.hpp"
 #include "rings/send_port.hpp"
 #include "util/waiting/wait.hpp"
