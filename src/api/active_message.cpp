@@ -90,7 +90,12 @@ rma_status_t rma_am_limits(size_t* medium, size_t* long_reply) {
 }
 
 rma_status_t rma_am_request(int rank, int handler, const uint64_t* words, int word_count) {
-  return request(__func__, rank, {.message = {.handler = handler}, .words = words, .word_count = word_count});
+  return call(__func__, rank, 0, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_rank(runtime, rank));
+    ActiveMessage message = {.handler = handler};
+    RMA_TRY(add_words(message, words, word_count));
+    return runtime.active_messages->request(rank, message);
+  });
 }
 
 rma_status_t rma_am_request_medium(int rank, int handler, const uint64_t* words, int word_count,
@@ -114,7 +119,12 @@ rma_status_t rma_am_request_long(int rank, int handler, const uint64_t* words, i
 }
 
 rma_status_t rma_am_reply(rma_am_token_t* token, int handler, const uint64_t* words, int word_count) {
-  return reply(__func__, token, {.message = {.handler = handler}, .words = words, .word_count = word_count});
+  return call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    RMA_TRY(check_not_null(token, "token"));
+    ActiveMessage message = {.handler = handler};
+    RMA_TRY(add_words(message, words, word_count));
+    return runtime.active_messages->reply(token, message);
+  });
 }
 
 rma_status_t rma_am_reply_medium(rma_am_token_t* token, int handler, const uint64_t* words, int word_count,

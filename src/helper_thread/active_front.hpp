@@ -8,6 +8,8 @@
 
 #include "helper_thread/active_messages.hpp"
 #include "helper_thread/wire.hpp"
+#include "rings/ring_line.hpp"
+#include "rings/short_copy.hpp"
 
 namespace librma {
 
@@ -25,10 +27,13 @@ struct ActiveFront {
     header.handler = static_cast<std::uint8_t>(message.handler);
     header.form = form;
     header.words = static_cast<std::uint8_t>(message.words.size());
-    if (!message.words.empty()) {
-      std::memcpy(bytes.data() + size, message.words.data(), message.words.size_bytes());
-      size += message.words.size_bytes();
+    const std::span<const std::byte> words = std::as_bytes(message.words);
+    if (words.size() <= RingLine::kBody) {
+      copy_short(bytes.data() + size, words.data(), words.size());
+    } else {
+      std::memcpy(bytes.data() + size, words.data(), words.size());
     }
+    size += words.size();
     if (!has_place(form)) return;
     std::memcpy(bytes.data() + size, &place, sizeof place);
     size += sizeof place;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -50,14 +51,12 @@ void ActiveInbox::nap_in(transport::ServiceThread& service) {
 }
 
 bool ActiveInbox::poll_waiting() {
-  bool found = false;
-  {
-    const std::unique_lock turn(turn_, std::try_to_lock);
-    if (!turn.owns_lock()) return false;
-    found = take_some();
-    if (found) ++taken_;
-  }
-  if (found) engine_.wake();
+  const std::unique_lock turn(turn_, std::try_to_lock);
+  if (!turn.owns_lock()) return false;
+  const bool found = take_some();
+  // A thread that goes to sleep later sees what the handlers have done: it takes the turn in arm().
+  if (found && asleep_.load(std::memory_order_relaxed)) [[unlikely]]
+    engine_.wake();
   return found;
 }
 
@@ -65,15 +64,14 @@ bool ActiveInbox::progress() {
   if (!std::exchange(armed_, false)) return poll();
   // The look after arm() must not be left to a thread that began to look before.
   const std::lock_guard turn(turn_);
-  const bool found = take_all();
-  if (found) ++taken_;
-  return found;
+  return take_all();
 }
 
 void ActiveInbox::arm() {
   const std::lock_guard turn(turn_);
   armed_ = true;
-  seen_ = taken_;  // a nap that ends later is the last one
+  asleep_.store(true, std::memory_order_relaxed);
+  static_cast<void>(attended());  // a nap that ends while the program sleeps is the last one
   if (!listening_) listen();
 }
 
@@ -169,8 +167,14 @@ void ActiveInbox::listen() {
   std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one in Doorbell::must_look()
 }
 
+bool ActiveInbox::attended() {
+  const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
+  const bool came = std::exchange(seen_taken_, taken_) != taken_;
+  return std::exchange(seen_polls_, polls) != polls && came;
+}
+
 bool ActiveInbox::nap(std::chrono::microseconds length) {
-  if (std::exchange(seen_, taken_) == taken_ || !start_clock(length)) return false;
+  if (!attended() || !start_clock(length)) return false;
   nap_ = length;
   // Relaxed: the clock has been started, whose end will show what senders do not call for.
   if (std::exchange(listening_, false)) doorbell_->listeners.fetch_sub(1, std::memory_order_relaxed);
@@ -203,17 +207,22 @@ bool ActiveInbox::take(Ring& ring, int most) {
 }
 
 bool ActiveInbox::take_one(Ring& ring, LineReceiver::Found found, const LineReceiver::Head& head) {
+  static_assert(sizeof(Envelope) == sizeof(ActiveHeader));
   const std::size_t bytes = head.body.size();
-  if (found == LineReceiver::Found::broken || head.type != MessageType::eager || bytes > copy_.size())
+  if (found == LineReceiver::Found::broken || head.type != MessageType::eager ||
+      bytes > copy_.size() - sizeof(Envelope)) {
     return false;
+  }
+  std::memcpy(copy_.data(), &head.envelope, sizeof(Envelope));
+  std::byte* const rest = copy_.data() + sizeof(Envelope);
   if (bytes <= RingLine::kBody) {
-    copy_short(copy_.data(), head.body.data(), bytes);
+    copy_short(rest, head.body.data(), bytes);
   } else {
-    std::memcpy(copy_.data(), head.body.data(), bytes);
+    std::memcpy(rest, head.body.data(), bytes);
   }
   ring.receiver.pop(head, 0);
   if (ring.receiver.may_be_wished_for(head) && ring.receiver.wished_for_room()) outbox_.call(ring.sender);
-  return take_in_(ring.sender, kLocalRail, {copy_.data(), bytes});
+  return take_in_(ring.sender, kLocalRail, {copy_.data(), sizeof(Envelope) + bytes});
 }
 
 // Running out of memory is fatal here: a message that is half taken in cannot be left there.
@@ -221,6 +230,7 @@ bool ActiveInbox::take_some() try {
   bool found = false;
   const std::size_t count = count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) found = take(*rings_[i], kFromEach) || found;
+  if (found) ++taken_;
   return found;
 } catch (const std::bad_alloc&) {
   end_exhausted("what takes in active messages of other ranks");

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "transport/service_thread.hpp"
 #include "util/status.hpp"
 #include "util/system/descriptor.hpp"
+#include "util/waiting/spin_lock.hpp"
 #include "util/waiting/wait.hpp"
 
 namespace librma {
@@ -27,11 +27,12 @@ namespace librma {
 /// One thread at a time takes messages in and runs their handlers: it has the *turn*. Threads of the program
 /// look at the rings whenever they poll or wait. The helper thread looks only when it is called, or when a
 /// nap of it is over:
-///  - It *listens* at this process's doorbell (Service::active) if the program does not take messages in. The
-///    first sender that sees it there sends a call, an empty message of the channel, whose arrival wakes it.
-///  - It *naps* if the program has taken messages in since it looked last: it looks again by the clock, and
-///    nobody calls it. A nap in which the program took none is the last one. So a message to a program that
-///    has stopped polling waits for kLongestNap at most, and two ranks that poll make no system calls.
+///  - It *listens* at this process's doorbell (Service::active) if the program does not poll. The first
+///    sender that sees it there sends a call, an empty message of the channel, whose arrival wakes it.
+///  - It *naps* if messages have come and the program has polled since it looked last: it looks again by the
+///    clock, and nobody calls it. A nap in which one of the two did not happen is the last one. So a message
+///    to a program that has stopped polling waits for kLongestNap at most, and two ranks that poll make no
+///    system calls.
 /// Nothing but these rings waits for a nap: messages of the channel wake the helper as always.
 ///
 /// Why no message stays unseen. A thread that begins to listen, or clears `called`, looks at all rings after
@@ -53,7 +54,11 @@ class ActiveInbox final : public ProgressSource {
   void nap_in(transport::ServiceThread& service);
 
   /// Takes in what has come by rings, unless another thread does so. Returns whether there was anything.
-  bool poll() { return waiting() && poll_waiting(); }
+  bool poll() {
+    // Relaxed: the number orders nothing, and may lose polls of threads that poll at once.
+    polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return waiting() && poll_waiting();
+  }
   /// Takes in the last messages of `rank`, which is lost, and closes its ring.
   void close(int rank);
 
@@ -63,6 +68,7 @@ class ActiveInbox final : public ProgressSource {
   }  // that of HelperThread gives the channel's peer up, which closes this
   /// Makes senders call the helper, which wakes the program's threads.
   void arm() override;
+  void disarm() override { asleep_.store(false, std::memory_order_relaxed); }
   [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
   [[nodiscard]] std::string explain(rma_status_t /*code*/, int /*rank*/) const override { return {}; }
 
@@ -101,10 +107,12 @@ class ActiveInbox final : public ProgressSource {
   [[nodiscard]] bool take_one(Ring& ring, LineReceiver::Found found, const LineReceiver::Head& head);
   /// Takes in the messages of all rings, some of each. Returns whether there was any.
   bool take_some();
+  /// Notes what the helper has seen. Returns whether messages have come and the program has polled.
+  [[nodiscard]] bool attended();
   /// Does the same until all rings are empty.
   bool take_all();
   void listen();
-  /// Returns whether a nap of this length has begun, instead of listening.
+  /// Decides whether the helper naps, and begins a nap of this length then.
   [[nodiscard]] bool nap(std::chrono::microseconds length);
   [[nodiscard]] bool start_clock(std::chrono::microseconds length) const;
 
@@ -117,15 +125,20 @@ class ActiveInbox final : public ProgressSource {
   Doorbell* const doorbell_;
   std::vector<std::unique_ptr<Ring>> rings_;  ///< with room for all ranks; the first count_ are valid
   std::atomic<std::size_t> count_ = 0;
-  Descriptor clock_;    ///< a timerfd that ends naps
+  std::atomic<std::uint64_t> polls_ = 0;  ///< of the program's threads
+  Descriptor clock_;                      ///< a timerfd that ends naps
+  /// A thread of the program sleeps, or is about to. It is set with the turn.
+  std::atomic<bool> asleep_ = false;
   bool armed_ = false;  ///< arm() was called, and progress() not yet; used with the engine's lock
 
-  std::mutex turn_;              ///< guards the members below; taken after the channel's turn
+  SpinLock turn_;                ///< guards the members below; taken after the channel's turn
   std::vector<std::byte> copy_;  ///< of the message that is taken in, which its sender may change
   bool listening_ = false;
   std::chrono::microseconds nap_ = kShortestNap;
-  std::uint64_t taken_ = 0;  ///< how often the program's threads have taken messages in
-  std::uint64_t seen_ = 0;   ///< of these, when the helper looked last
+  std::uint64_t taken_ = 0;  ///< how often a thread has taken messages in
+  /// Both numbers when the helper looked last.
+  std::uint64_t seen_taken_ = 0;
+  std::uint64_t seen_polls_ = 0;
 };
 
 }  // namespace librma

@@ -9,7 +9,6 @@
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
-#include "util/undo.hpp"
 
 namespace librma {
 namespace {
@@ -117,8 +116,7 @@ Status ActiveMessages::admit(int rank) {
 
 Status ActiveMessages::place_payload(int rank, const ActiveMessage& message, ActiveForm& form) {
   const std::size_t bytes = message.payload.size();
-  form = message.form;
-  if (form != ActiveForm::long_carried || bytes == 0) return {};
+  if (bytes == 0) return {};
   if (std::byte* const here = memory_.mapped(message.place, bytes, rank); here != nullptr) {
     copy_bytes(here, message.payload.data(), bytes);
     form = ActiveForm::long_put;
@@ -149,6 +147,14 @@ Status ActiveMessages::post(int rank, std::size_t rail, const ActiveMessage& mes
   return status == RMA_ERR_PEER_LOST ? lost(rank) : Status(status, text("rank {} takes no messages", rank));
 }
 
+bool ActiveMessages::send_at_once(int rank, const ActiveMessage& message, ActiveHeader header) {
+  const std::span<const std::byte> words = std::as_bytes(message.words);
+  if (message.form != ActiveForm::words || words.size() > RingLine::kBody) return false;
+  header.handler = static_cast<std::uint8_t>(message.handler);
+  header.words = static_cast<std::uint8_t>(message.words.size());
+  return outbox_->send_at_once(rank, header, words);
+}
+
 Status ActiveMessages::request(int rank, const ActiveMessage& message) {
   if (handling()) return {RMA_ERR_STATE, "a handler sends no requests"};
   RMA_TRY(check(message, SIZE_MAX));
@@ -161,8 +167,12 @@ Status ActiveMessages::request(int rank, const ActiveMessage& message) {
   std::size_t rail = 0;
   RMA_TRY(reach(rank, rail));
   ActiveForm form = message.form;
-  RMA_TRY(place_payload(rank, message, form));
+  if (form == ActiveForm::long_carried) {
+    RMA_TRY(place_payload(rank, message, form));
+  }
   RMA_TRY(admit(rank));
+  if (send_at_once(rank, message, {})) [[likely]]
+    return {};
   return post(rank, rail, message, form);
 }
 
@@ -178,6 +188,11 @@ void ActiveMessages::send_parts(const rma_am_token_t& token, const ActiveMessage
 
 void ActiveMessages::send_reply(const rma_am_token_t& token, const ActiveMessage& message) {
   const std::size_t bytes = message.payload.size();
+  std::uint32_t& owed = peer(token.source).owed;
+  if (send_at_once(token.source, message, {.reply = 1, .done = static_cast<std::uint16_t>(owed)})) {
+    owed = 0;
+    return;
+  }
   ActiveForm form = message.form;
   if (form == ActiveForm::long_carried && bytes != 0) {
     std::byte* const here = memory_.mapped(message.place, bytes, token.source);
@@ -192,7 +207,7 @@ void ActiveMessages::send_reply(const rma_am_token_t& token, const ActiveMessage
   ActiveFront front(message, form,
                     {.address = reinterpret_cast<std::uintptr_t>(message.place), .bytes = bytes});
   front.header.reply = 1;
-  front.header.done = static_cast<std::uint16_t>(std::exchange(peer(token.source).owed, 0));
+  front.header.done = static_cast<std::uint16_t>(std::exchange(owed, 0));
   outbox_->send(token.source, token.rail, front.encoded(),
                 form == ActiveForm::long_put ? std::span<const std::byte>() : message.payload);
 }

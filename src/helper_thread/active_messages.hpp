@@ -145,8 +145,10 @@ class ActiveMessages {
   // Sending.
   [[nodiscard]] Status reach(int rank, std::size_t& rail);
   [[nodiscard]] Status admit(int rank);
-  /// Brings the payload of a long request into place, unless the message carries it. Sets `form`.
+  /// Brings the payload of a long request into place, unless the message carries it. Sets `form` then.
   [[nodiscard]] Status place_payload(int rank, const ActiveMessage& message, ActiveForm& form);
+  /// Sends a short message, if its words fit a line and the ring has one.
+  [[nodiscard]] bool send_at_once(int rank, const ActiveMessage& message, ActiveHeader header);
   [[nodiscard]] Status post(int rank, std::size_t rail, const ActiveMessage& message, ActiveForm form);
   void send_parts(const rma_am_token_t& token, const ActiveMessage& message, std::size_t from);
   void send_reply(const rma_am_token_t& token, const ActiveMessage& message);

@@ -4,7 +4,6 @@
 
 #include "helper_thread/wire.hpp"
 #include "util/bytes_of.hpp"
-#include "util/statistics.hpp"
 
 namespace librma {
 namespace {
@@ -38,6 +37,7 @@ ActiveOutbox::Way& ActiveOutbox::open(int rank) {
     memory_.push_back(memory);
     LineSender::prepare(memory);
     made->ring.emplace(memory, sizes_, made->cursor);
+    made->at_once = true;
     const ActiveRingOffer offer = {.address = reinterpret_cast<std::uintptr_t>(memory)};
     channel_.send(rank, kLocalRail, kActiveRing, bytes_of(offer), {});
   }
@@ -47,10 +47,12 @@ ActiveOutbox::Way& ActiveOutbox::open(int rank) {
 }
 
 bool ActiveOutbox::put(Way& to, std::span<const std::byte> head, std::span<const std::byte> tail) {
-  if (to.ring->send(MessageType::eager, {}, head, tail)) [[likely]]
-    return true;
+  Envelope envelope;
+  std::memcpy(&envelope, head.data(), sizeof envelope);
+  const auto rest = head.subspan(sizeof envelope);
+  if (to.ring->send(MessageType::eager, envelope, rest, tail)) return true;
   to.ring->ask_for_room();
-  return to.ring->send(MessageType::eager, {}, head, tail);
+  return to.ring->send(MessageType::eager, envelope, rest, tail);
 }
 
 void ActiveOutbox::look_after(int rank, const Way& to) {
@@ -93,6 +95,7 @@ void ActiveOutbox::send(int rank, std::size_t rail, std::span<const std::byte> h
       if (!given_up) {
         std::vector<std::byte>& copy = to.kept.emplace_back(head.begin(), head.end());
         copy.insert(copy.end(), tail.begin(), tail.end());
+        to.at_once = false;
         return;
       }
     }
@@ -117,6 +120,7 @@ void ActiveOutbox::flush(int rank) {
     const std::lock_guard guard(to->lock);
     for (; !to->kept.empty() && put(*to, to->kept.front(), {}); ++sent) to->kept.pop_front();
     broken = to->ring->broken();
+    to->at_once = to->kept.empty() && !to->lost;
   }
   if (broken) return channel_.fail(rank);
   if (sent == 0) return;
@@ -129,6 +133,7 @@ void ActiveOutbox::close(int rank) {
   if (to == nullptr) return;
   const std::lock_guard guard(to->lock);
   to->lost = true;
+  to->at_once = false;
   to->kept.clear();
 }
 

@@ -40,16 +40,16 @@ bool ActiveMessages::receive(int source, std::size_t rail, std::span<const std::
   const auto taken = take_head<ActiveHeader>(body);
   if (!taken || taken->form >= ActiveForm::count_ || taken->reply > 1) return false;
   const ActiveHeader& header = *taken;
-  std::array<std::uint64_t, RMA_AM_WORDS> words;
-  if (header.words > words.size() || body.size() < header.words * sizeof words[0]) return false;
-  if (header.words != 0) std::memcpy(words.data(), body.data(), header.words * sizeof words[0]);
-  body = body.subspan(header.words * sizeof words[0]);
+  const std::size_t word_bytes = header.words * sizeof(std::uint64_t);
+  if (header.words > RMA_AM_WORDS || body.size() < word_bytes) return false;
+  // The message is a copy of this process, which nobody else changes, and aligned to 8 bytes.
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(body.data());
+  body = body.subspan(word_bytes);
 
   std::span<std::byte> payload;
   if (has_place(header.form)) {
     if (!take_place(source, header.form, body, payload)) return false;
   } else if (header.form == ActiveForm::medium) {
-    // The message is a copy of this process, which nobody else changes.
     payload = {const_cast<std::byte*>(body.data()), body.size()};
   } else if (!body.empty()) {
     return false;
@@ -63,7 +63,7 @@ bool ActiveMessages::receive(int source, std::size_t rail, std::span<const std::
   handle(header.reply == 0 ? &turn_token_ : nullptr, {.source = source,
                                                       .handler = header.handler,
                                                       .word_count = header.words,
-                                                      .words = words.data(),
+                                                      .words = words,
                                                       .payload = payload.data(),
                                                       .bytes = payload.size()});
   if (header.reply == 0 && !turn_token_.replied) owe(source, rail);

@@ -200,6 +200,12 @@ TEST_F(ActiveMessage, RandomOnesArriveAsTheyWereSent) {
     }
     reach(board_.replies, replies);
   }
+  // No request without a reply is left for the next test.
+  for (int rank = 0; rank < ranks(); ++rank) {
+    const std::uint64_t one = 1;
+    EXPECT_TRUE(ok(rma_am_request(rank, board_.count, &one, 1)));
+    ++replies;
+  }
   reach(board_.replies, replies);
   EXPECT_EQ(board_.replies, replies);
 }
@@ -253,6 +259,28 @@ TEST_F(ActiveMessage, ARankThatComputesHandlesThem) {
   } else {
     const std::uint64_t all = each * static_cast<std::uint64_t>(ranks() - 1);
     while (board_.handled.load(std::memory_order_acquire) != all) {
+    }
+  }
+  barrier();
+}
+
+// Rank 0 takes turns: it polls until it has handled some requests, and computes until it has handled others.
+// So its helper naps and listens in turns (ActiveInbox), and no request stays unseen between the two.
+TEST_F(ActiveMessage, ARankThatPollsAndComputesInTurns) {
+  const std::uint64_t one = 1;
+  const auto others = static_cast<std::uint64_t>(ranks() - 1);
+  const auto turns = static_cast<std::uint64_t>(rounds(100));
+  constexpr std::uint64_t kEach = 20;
+  if (me() != 0) {
+    for (std::uint64_t i = 1; i <= 2 * turns * kEach; ++i) {
+      EXPECT_TRUE(ok(rma_am_request(0, board_.count, &one, 1)));
+      reach(board_.replies, i);
+    }
+  }
+  // The others may be ahead, so each goal is reached at some time.
+  for (std::uint64_t turn = 1; me() == 0 && others != 0 && turn <= 2 * turns; ++turn) {
+    while (board_.handled.load(std::memory_order_acquire) < turn * kEach * others) {
+      if (turn % 2 == 0) EXPECT_TRUE(ok(rma_am_poll()));
     }
   }
   barrier();
