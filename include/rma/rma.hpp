@@ -6,6 +6,7 @@
 #ifndef RMA_RMA_HPP
 #define RMA_RMA_HPP
 
+#include "rma/active_messages.hpp"
 #include "rma/atomic.hpp"
 #include "rma/collectives.hpp"
 #include "rma/context.hpp"

@@ -1,7 +1,7 @@
 // Active messages: every form, of random sizes, against what sender and receiver draw alike; floods; threads;
 // ranks that compute; misuse.
 
-#include "rma/active_messages.h"
+#include "rma/active_messages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -346,6 +346,55 @@ TEST_F(ActiveMessage, WrongCallsInHandlers) {
   reach(board_.replies, static_cast<std::uint64_t>(ranks()));
   reach(board_.handled, static_cast<std::uint64_t>(ranks()));
   EXPECT_TRUE(refused(rma_am_reply(old_token, board_.counted, nullptr, 0), RMA_ERR_STATE));
+}
+
+/// The sum of the words and the payload's bytes that came back, and how many answers came.
+struct Answers {
+  std::atomic<std::uint64_t> sum = 0;
+  std::atomic<std::uint64_t> count = 0;
+  std::byte* place = nullptr;  ///< where a long payload lies
+
+  void operator()(const rma::ActiveMessage& message) {
+    std::uint64_t seen = message.is_request() ? 1000 : 0;
+    for (const std::uint64_t word : message.words()) seen += word;
+    for (const std::byte byte : message.payload()) seen += static_cast<std::uint64_t>(byte);
+    if (message.payload().data() == place) seen += 500;
+    sum += seen;
+    count.fetch_add(1, std::memory_order_release);
+  }
+};
+
+TEST_F(ActiveMessage, HandlersOfTheCppInterface) {
+  static Answers answers;
+  static const rma::ActiveHandler answer = rma::register_handler(answers);
+  // Answers in the form of the request: a long one at the address that the last word is.
+  static auto ask_back = [](const rma::ActiveMessage& message) {
+    const std::span<std::byte> payload = message.payload();
+    const std::uint64_t there = message.words().back();
+    if (payload.empty()) return message.reply(answer, message.words().first(2));
+    if (there == 0) return message.reply(answer, message.words().first(2), payload);
+    message.reply(answer, rma::GlobalPtr<std::byte>(reinterpret_cast<std::byte*>(there), message.source()),
+                  message.words().first(2), payload);
+  };
+  static const rma::ActiveHandler question = rma::register_handler(ask_back);
+  const int there = neighbour(1);
+  answers.sum = 0;
+  answers.count = 0;
+  answers.place = boxes_.at(me()) + 2 * static_cast<std::size_t>(there) * kLongest + kLongest;
+  const std::array<std::byte, 3> payload = {std::byte{10}, std::byte{20}, std::byte{30}};
+  const std::array<std::uint64_t, 3> words = {1, 2, 0};
+  const std::array<std::uint64_t, 3> with_place = {1, 2, reinterpret_cast<std::uintptr_t>(answers.place)};
+  barrier();
+  question.request(there, words);
+  question.request(there, words, payload);
+  question.request(rma::GlobalPtr<std::byte>(board_.box(there, false), there), with_place, payload);
+  rma::wait_active([] { return answers.count.load(std::memory_order_acquire) == 3; }, there);
+  EXPECT_EQ(answers.sum, 3U + 63U + 563U);
+  EXPECT_EQ(rma::active_limits().medium, board_.medium);
+  rma::poll_active();
+  const std::array<std::uint64_t, RMA_AM_WORDS + 1> many = {};
+  EXPECT_THROW(question.request(there, many), rma::ArgumentError);
+  EXPECT_THROW(question.request(ranks(), words), rma::ArgumentError);
 }
 
 }  // namespace
