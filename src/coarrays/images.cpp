@@ -25,6 +25,7 @@ Meetings meetings;
 namespace {
 
 Team initial_team;
+void (*last_act)() = nullptr;
 
 /// Returns whether every image had begun to stop, or had failed, before the barrier of this round. All images
 /// that take part in the barrier get the same answer.
@@ -86,6 +87,8 @@ void start() {
   if (on_exit(leave_at_exit, nullptr) != 0) die("the C library has no room for an exit handler");
 }
 
+void before_leaving(void (*function)()) { last_act = function; }
+
 void leave() {
   if (current.team == nullptr) return;
   announce_end(progress.statements + 1);
@@ -96,15 +99,15 @@ void leave() {
     met = rma_barrier(rma_team_world());
   } while (met == RMA_SUCCESS && !all_ended(++progress.rounds));
   if (met != RMA_SUCCESS) wait_for_ends(met);
+  if (last_act != nullptr) last_act();
   current = {};
   // Both report an image that was lost.
   static_cast<void>(rma_free(rma_team_world(), meetings.mine));
   static_cast<void>(rma_finalize());
 }
 
-void refuse_image(const Outcome& outcome, int image) {
-  outcome.fail(kFailure,
-               fmt::format("there is no image {}; the team has images 1 to {}", image, current.images));
+void refuse_image(const Outcome& outcome, int image, std::size_t images) {
+  outcome.fail(kFailure, fmt::format("there is no image {}; the team has images 1 to {}", image, images));
 }
 
 void caf_init(int* /*argc*/, char*** /*argv*/) {

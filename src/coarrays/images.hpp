@@ -95,9 +95,11 @@ inline int rank_of(int image) {
 /// The same for statements in which image 0 is the calling image.
 inline int rank_or_self(int image) { return image == 0 ? my_rank() : rank_of(image); }
 
-/// Reports that the current team has no such image.
-[[gnu::cold]] void refuse_image(const Outcome& outcome, int image);
+/// Reports that the team, the current one by default, has no such image.
+[[gnu::cold]] void refuse_image(const Outcome& outcome, int image, std::size_t images = current.images);
 
+/// Returns whether form team has made the team.
+bool is_team(const Team* team);
 /// Makes `team` the current one.
 void enter(const Team& team);
 
@@ -121,6 +123,9 @@ bool process_has_ended(int rank);
 
 /// Draws Meeting::run.
 void draw_run_number();
+
+/// Has leave() call a function when no image makes calls of others any more. There is one at most.
+void before_leaving(void (*function)());
 
 /// Ends this image's part of the job: says so to the others, waits until all have stopped, and leaves.
 void leave();

@@ -1,5 +1,6 @@
 // Teams.
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -38,6 +39,10 @@ std::vector<int> living_with(int number) {
 }
 
 }  // namespace
+
+bool is_team(const Team* team) {
+  return std::ranges::any_of(teams(), [team](const auto& made) { return made.get() == team; });
+}
 
 void caf_form_team(int number, Team** team, int index) {
   ++teams_formed;

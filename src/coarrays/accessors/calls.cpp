@@ -1,4 +1,4 @@
-#include "coarrays/accessor_calls.hpp"
+#include "coarrays/accessors/calls.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,8 @@
 #include <mutex>
 #include <utility>
 
+#include "coarrays/accessors/worker.hpp"
+#include "coarrays/images.hpp"
 #include "coarrays/outcome.hpp"
 #include "rma/active_messages.h"
 
@@ -29,7 +31,7 @@ struct Piece {
 
 /// Numbers of handlers, and the size of a piece.
 struct Service {
-  RunCall run = nullptr;
+  CallService functions = {};
   int part = -1;
   int more = -1;
   int answer = -1;
@@ -38,11 +40,20 @@ struct Service {
 Service service;
 
 using Block = std::vector<std::byte>;
-/// Blocks of callers, by rank and number: calls that are not complete, and results that are not fetched.
-/// Handlers of messages from other ranks use them, and run one at a time.
-std::map<std::pair<int, std::uint64_t>, Block>& blocks_of(bool results) {
-  static auto* const all = new std::array<std::map<std::pair<int, std::uint64_t>, Block>, 2>;
-  return (*all)[results ? 1 : 0];
+/// A caller's call: its rank and its number.
+using CallName = std::pair<int, std::uint64_t>;
+
+/// What this image serves: calls that are not complete, and results that are not fetched.
+struct Served {
+  /// Handlers of messages from other ranks use it, and run one at a time.
+  std::map<CallName, Block> calls;
+  std::mutex lock;                    // guards `results`: the worker adds to them
+  std::map<CallName, Block> results;  ///< only handlers remove them
+  Worker worker;                      ///< runs the calls that no handler may run
+};
+Served& served() {
+  static auto* const all = new Served;
+  return *all;
 }
 
 /// A call of this image.
@@ -74,28 +85,61 @@ void reply_with(rma_am_token_t* token, std::uint64_t number, const Block& block,
                               block.data() + offset, bytes));
 }
 
+void keep_result(const CallName& name, Block result) {
+  const std::lock_guard guard(served().lock);
+  served().results[name] = std::move(result);
+}
+
+rma_status_t send_piece(int rank, int handler, const Piece& piece, std::span<const std::byte> bytes) {
+  const auto words = piece.words();
+  return rma_am_request_medium(rank, handler, words.data(), static_cast<int>(words.size()), bytes.data(),
+                               bytes.size());
+}
+
+/// Runs a call in the worker, and sends the beginning of its result.
+void run_in_worker(const CallName& name, Block& call) {
+  const auto [caller, number] = name;
+  Block result = service.functions.run(call, caller + 1);
+  const std::size_t total = result.size();
+  const Block first(result.begin(),
+                    result.begin() + static_cast<std::ptrdiff_t>(std::min(service.most, total)));
+  // The caller may ask for the rest as soon as it has the beginning.
+  if (total > service.most) keep_result(name, std::move(result));
+  const rma_status_t sent = send_piece(caller, service.answer, {number, total, 0}, first);
+  if (sent != RMA_ERR_PEER_LOST) require(sent);
+}
+
 void take_part(void* /*context*/, rma_am_token_t* token, const rma_am_message_t* message) {
   const Piece piece(*message);
-  const auto key = std::pair(message->source, piece.number);
-  Block& call = blocks_of(false)[key];
-  if (call.size() != piece.offset || !fits(piece, message->bytes))
+  const CallName name(message->source, piece.number);
+  Block& parts = served().calls[name];
+  if (parts.size() != piece.offset || !fits(piece, message->bytes))
     die("an image made a call that has no sense");
   const auto* const bytes = static_cast<const std::byte*>(message->payload);
-  call.insert(call.end(), bytes, bytes + message->bytes);
-  if (call.size() != piece.total) return;
-  Block result = service.run(call, message->source + 1);
-  blocks_of(false).erase(key);
+  parts.insert(parts.end(), bytes, bytes + message->bytes);
+  if (parts.size() != piece.total) return;
+  Block call = std::move(parts);
+  served().calls.erase(name);
+  if (!service.functions.in_handler(call)) {
+    served().worker.push([name, call = std::move(call)]() mutable { run_in_worker(name, call); });
+    return;
+  }
+  Block result = service.functions.run(call, message->source + 1);
   reply_with(token, piece.number, result, 0);
-  if (result.size() > service.most) blocks_of(true)[key] = std::move(result);
+  if (result.size() > service.most) keep_result(name, std::move(result));
 }
 
 void send_more(void* /*context*/, rma_am_token_t* token, const rma_am_message_t* message) {
   const Piece piece(*message);
-  const auto found = blocks_of(true).find({message->source, piece.number});
-  if (found == blocks_of(true).end() || piece.offset >= found->second.size())
+  std::unique_lock guard(served().lock);
+  const auto found = served().results.find({message->source, piece.number});
+  if (found == served().results.end() || piece.offset >= found->second.size())
     die("an image asked for a result that is not there");
+  guard.unlock();
   reply_with(token, piece.number, found->second, piece.offset);
-  if (found->second.size() - piece.offset <= service.most) blocks_of(true).erase(found);
+  if (found->second.size() - piece.offset > service.most) return;
+  guard.lock();
+  served().results.erase(found);
 }
 
 void take_answer(void* /*context*/, rma_am_token_t* /*token*/, const rma_am_message_t* message) {
@@ -111,12 +155,6 @@ void take_answer(void* /*context*/, rma_am_token_t* /*token*/, const rma_am_mess
   call.received += message->bytes;
   call.total.store(piece.total + 1, std::memory_order_release);
   if (call.received == piece.total) call.complete.store(true, std::memory_order_release);
-}
-
-rma_status_t send_piece(int rank, int handler, const Piece& piece, std::span<const std::byte> bytes) {
-  const auto words = piece.words();
-  return rma_am_request_medium(rank, handler, words.data(), static_cast<int>(words.size()), bytes.data(),
-                               bytes.size());
 }
 
 /// Sends the call, asks for all of its result and waits for it.
@@ -146,8 +184,9 @@ rma_status_t carry_out(int rank, std::uint64_t number, std::span<const std::byte
 
 }  // namespace
 
-void serve_calls(RunCall run) {
-  service.run = run;
+void serve_calls(const CallService& functions) {
+  service.functions = functions;
+  before_leaving([] { served().worker.finish(); });
   require(rma_am_limits(&service.most, nullptr));
   // The last one is registered by all before any image makes a call.
   require(rma_am_register(take_answer, nullptr, &service.answer));
