@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "coarrays/entry_points.hpp"
+#include "coarrays/sync.hpp"
 
 namespace librma::coarrays {
 namespace {
@@ -53,6 +54,10 @@ Place place_of(std::byte* there, std::size_t bytes, int rank) {
   return {.there = there, .here = static_cast<std::byte*>(here)};
 }
 
+/// Meets the other images before memory of the current team is allocated or freed. An image of the initial
+/// team that has stopped takes part in barriers only (leave()), so it must be known first.
+bool all_are_here(const Outcome& outcome) { return current.team->parent != nullptr || meet_all(outcome); }
+
 /// Allocates a coarray of the current team. Collective.
 rma_status_t allocate(Coarray& coarray) {
   const Team& team = *current.team;
@@ -79,8 +84,20 @@ rma_status_t allocate_alone(Coarray& coarray) {
   return status;
 }
 
-rma_status_t release(const Coarray& coarray) {
-  return coarray.team != nullptr ? rma_free(coarray.team, coarray.mine) : rma_free_local(coarray.mine);
+/// Frees the memory. A team that has lost an image keeps its own, which is no failure.
+void release(const Coarray& coarray, const Outcome& outcome) {
+  if (coarray.team == nullptr) {
+    outcome.report(rma_free_local(coarray.mine));
+    return;
+  }
+  int why = 0;
+  if (!all_are_here({.stat = &why})) {
+    if (why == kFailedImage) return outcome.succeed();
+    return outcome.fail(why, "an image of the team has stopped, so the team keeps the coarray");
+  }
+  const rma_status_t status = rma_free(coarray.team, coarray.mine);
+  if (status == RMA_ERR_PEER_LOST) return outcome.succeed();
+  outcome.report(status);
 }
 
 }  // namespace
@@ -115,6 +132,7 @@ void caf_register(std::size_t size, int type, Coarray** token, Descriptor* shape
   made->bytes = std::max<std::size_t>(holds_locks_or_events(type) ? size * sizeof(std::uint64_t) : size, 1);
   // An assignment to an object in a coarray registers the copy's components as if they were coarrays.
   const bool alone = is_static(type) || type == kComponentMemory || in_coarray(token);
+  if (!alone && !all_are_here(outcome)) return;
   if (!outcome.report(alone ? allocate_alone(*made) : allocate(*made))) return;
   if (holds_locks_or_events(type)) std::memset(made->mine, 0, made->bytes);
   if (is_static(type)) {
@@ -140,9 +158,7 @@ void caf_deregister(Coarray** token, int /*type*/, int* stat, char* message, std
   std::unique_lock guard(known.lock);
   const auto entry = known.all.extract(coarray->mine);
   guard.unlock();
-  // A team that has lost an image keeps its memory.
-  const rma_status_t status = release(*coarray);
-  if (status != RMA_ERR_PEER_LOST) outcome.report(status);
+  release(*coarray, outcome);
 }
 
 }  // namespace librma::coarrays

@@ -85,8 +85,7 @@ bool all_take_part(const Outcome& outcome) {
   return false;
 }
 
-void caf_sync_all(int* stat, char* message, std::size_t length) {
-  const Outcome outcome = outcome_of_sync(stat, message, length);
+bool meet_all(const Outcome& outcome) {
   if (current.team->parent == nullptr) ++progress.rounds;
   // Images that have stopped take part in the barrier. A team that has lost an image has no barrier any more,
   // so the images that live meet in pairs.
@@ -95,7 +94,11 @@ void caf_sync_all(int* stat, char* message, std::size_t length) {
     find_failed_images();
     meet(current.team->ranks);
   }
-  if (all_take_part(outcome)) outcome.report(status);
+  return all_take_part(outcome) && outcome.report(status);
+}
+
+void caf_sync_all(int* stat, char* message, std::size_t length) {
+  meet_all(outcome_of_sync(stat, message, length));
 }
 
 void caf_sync_memory(int* stat, char* message, std::size_t length) {

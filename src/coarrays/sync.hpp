@@ -9,4 +9,8 @@ namespace librma::coarrays {
 /// other teams than the initial one.
 bool all_take_part(const Outcome& outcome);
 
+/// Waits until all images of the current team that have not ended are here, as sync all does. Counts as a
+/// collective statement. Returns whether all images take part; else reports why not.
+bool meet_all(const Outcome& outcome);
+
 }  // namespace librma::coarrays

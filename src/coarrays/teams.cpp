@@ -6,6 +6,7 @@
 
 #include "coarrays/entry_points.hpp"
 #include "coarrays/images.hpp"
+#include "coarrays/sync.hpp"
 #include "rma/direct.h"
 
 namespace librma::coarrays {
@@ -49,7 +50,12 @@ void caf_form_team(int number, Team** team, int index) {
   auto made = std::make_unique<Team>();
   made->number = number;
   made->parent = current.team;
-  if (load(meetings.mine->ended) == 0) {
+  // An image of the initial team that has stopped takes part in barriers only (leave()).
+  int why = 0;
+  const bool all_live =
+      current.team->parent == nullptr ? meet_all({.stat = &why}) : load(meetings.mine->ended) == 0;
+  if (why == kStoppedImage) die("form team: an image of the team has stopped");
+  if (all_live) {
     const int key = index != 0 ? index : current.team->me + 1;
     const rma_status_t status = rma_team_split(current.team->handle, number, key, &made->handle);
     if (status != RMA_ERR_PEER_LOST) require(status);

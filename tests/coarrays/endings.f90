@@ -1,10 +1,11 @@
 ! Ends in the way that the argument names.
 program endings
-  use, intrinsic :: iso_fortran_env, only: stat_stopped_image
+  use, intrinsic :: iso_fortran_env, only: stat_stopped_image, team_type
   implicit none
   character(20) :: way, text
   integer :: stat, me, images
-  integer, allocatable :: stopped(:)
+  type(team_type) :: half
+  integer, allocatable :: stopped(:), kept[:], refused[:]
 
   me = this_image()
   images = num_images()
@@ -30,7 +31,10 @@ program endings
   case ('runtime_error')
     deallocate (stopped)
   case ('stopped')
+    allocate (kept[*])
     if (me == 2) stop
+    deallocate (kept, stat=stat)
+    if (stat /= stat_stopped_image) error stop 'deallocate'
     text = ''
     sync all (stat=stat, errmsg=text)
     if (stat /= stat_stopped_image .or. text /= 'an image of the team') error stop 'sync all'
@@ -46,6 +50,12 @@ program endings
   case ('unexpected')
     if (me == 2) stop
     sync all
+  case ('allocate')
+    if (me == 2) stop
+    allocate (refused[*])
+  case ('team')
+    if (me == 2) stop
+    form team (1, half)
   case ('image')
     me = 0
     sync images (images + 1)

@@ -29,6 +29,9 @@ ends quiet 9 0 'ERROR STOP'
 ends runtime_error 2 1 'ending the job'
 ends stopped 0 2 '^right$'
 ends unexpected 1 0 'ERROR STOP'
+# The others must not take what a stopped image says for its part of the coarray or the team.
+ends allocate 1 0 'rma_malloc'
+ends team 1 0 'rma_'
 ends image 1 0 'ERROR STOP'
 
 # survives WAY: an image of four fails in this way, and the others do what they should.
