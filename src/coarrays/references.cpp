@@ -16,7 +16,9 @@ namespace {
 /// What a list of references leads to on one image.
 struct Found {
   RemoteSide side;
-  bool present = true;                ///< false: a component on the way is not allocated, or is null
+  bool present = true;          ///< false: a component on the way is not allocated, or is null
+  std::byte* absent = nullptr;  ///< that component's descriptor, or pointer to a scalar, if it is the last
+  std::byte* absent_token = nullptr;  ///< where its token is
   rma_status_t status = RMA_SUCCESS;  ///< of reading what is on the way
 };
 
@@ -47,20 +49,27 @@ class Walk {
   }
 
  private:
-  /// Reads memory of the image.
+  /// Reads memory of the image. This image may read what others may not: the targets of its own pointers.
   void read(void* into, const std::byte* from, std::size_t bytes) {
-    if (found_.status == RMA_SUCCESS) found_.status = rma_get(into, from, bytes, found_.side.rank);
+    if (found_.status != RMA_SUCCESS) return;
+    if (found_.side.rank == rma_rank()) {
+      std::memcpy(into, from, bytes);
+    } else {
+      found_.status = rma_get(into, from, bytes, found_.side.rank);
+    }
   }
 
   /// Goes to a component, and if that is allocatable or a pointer, to what it refers to.
   void component(const Reference& reference) {
     Section& section = found_.side.section;
+    std::byte* const object = section.first();
     section.shift(reference.component.offset);
     if (reference.component.token_offset == 0) return;
     // Fortran allows no array in front of such a component, so there is one, at the section's first element.
-    const std::byte* const at = section.first();
+    std::byte* const at = section.first();
     std::byte* target = nullptr;
-    if (reference.next != nullptr && reference.next->type == Reference::kArray) {
+    const bool is_array = reference.next != nullptr && reference.next->type == Reference::kArray;
+    if (is_array) {
       read(&shape_, at, offsetof(Descriptor, dim));
       const auto rank = static_cast<std::size_t>(shape_.rank);
       if (found_.status == RMA_SUCCESS && rank <= kMaxDimensions)
@@ -70,7 +79,11 @@ class Walk {
       read(&target, at, sizeof target);
     }
     found_.present = found_.status == RMA_SUCCESS && target != nullptr;
-    section.shift(target - at);
+    if (!found_.present && (is_array ? reference.next->next : reference.next) == nullptr) {
+      found_.absent = at;
+      found_.absent_token = object + reference.component.token_offset;
+    }
+    if (found_.present) section.shift(target - at);
   }
 
   void array(const Reference& reference) {
@@ -142,25 +155,47 @@ bool usable(const Found& found, const Outcome& outcome) {
   return false;
 }
 
-/// Reallocates an allocatable variable if its shape differs from that of the section assigned to it.
-void reallocate(Descriptor& variable, const Section& shape) {
-  const auto rank = static_cast<std::size_t>(variable.rank);
-  bool fits = variable.data != nullptr;
-  for (std::size_t d = 0; d < rank; ++d) fits = fits && extent_of(variable.dim[d]) == shape.extent(d);
-  if (fits) return;
+/// Gives an allocatable array the extents of a section, and the lower bounds 1.
+void set_bounds(Descriptor& array, const Section& shape) {
   std::ptrdiff_t stride = 1;
-  variable.offset = 0;
-  variable.span = static_cast<std::ptrdiff_t>(variable.element_bytes);
-  for (std::size_t d = 0; d < rank; ++d) {
+  array.offset = 0;
+  array.span = static_cast<std::ptrdiff_t>(array.element_bytes);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(array.rank); ++d) {
     const auto extent = static_cast<std::ptrdiff_t>(shape.extent(d));
-    variable.dim[d] = {.stride = stride, .lower = 1, .upper = extent};
-    variable.offset -= static_cast<std::size_t>(stride);
+    array.dim[d] = {.stride = stride, .lower = 1, .upper = extent};
+    array.offset -= static_cast<std::size_t>(stride);
     stride *= extent;
   }
+}
+
+/// Reallocates an allocatable variable if its shape differs from that of the section assigned to it.
+void reallocate(Descriptor& variable, const Section& shape) {
+  bool fits = variable.data != nullptr;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(variable.rank); ++d)
+    fits = fits && extent_of(variable.dim[d]) == shape.extent(d);
+  if (fits) return;
+  set_bounds(variable, shape);
   void* const memory =
       std::realloc(variable.data, std::max<std::size_t>(shape.count() * variable.element_bytes, 1));
   if (memory == nullptr) die("no memory for an allocatable variable");
   variable.data = static_cast<std::byte*>(memory);
+}
+
+/// Allocates the absent component of this image for a value of that shape.
+void allocate_absent(const Found& found, const Descriptor& value, const Reference* last, int type,
+                     const Outcome& outcome) {
+  while (last->next != nullptr) last = last->next;
+  auto* const component = reinterpret_cast<Descriptor*>(found.absent);
+  auto* const token = reinterpret_cast<Coarray**>(found.absent_token);
+  const Section shape(value);
+  caf_register(shape.count() * last->item_bytes, kComponentMemory, token, component, outcome.stat, nullptr,
+               0);
+  if (last->type != Reference::kArray) return;
+  component->element_bytes = last->item_bytes;
+  component->version = 0;
+  component->rank = value.rank;
+  component->type = static_cast<signed char>(type);
+  set_bounds(*component, shape);
 }
 
 }  // namespace
@@ -180,14 +215,22 @@ void caf_get_by_ref(const Coarray* token, int image, Descriptor* dst, const Refe
       may_overlap && rank == my_rank(), outcome);
 }
 
-// Fortran does not reallocate a coindexed object.
+// Fortran does not reallocate a coindexed object. As GCC's own library does, an image allocates a component of
+// its own that is not allocated.
 void caf_send_by_ref(const Coarray* token, int image, const Descriptor* src, const Reference* references,
-                     int dst_kind, int src_kind, bool may_overlap, bool /*dst_reallocatable*/, int* stat,
+                     int dst_kind, int src_kind, bool may_overlap, bool dst_reallocatable, int* stat,
                      int dst_type) {
   const Outcome outcome{.stat = stat};
   const int rank = rank_of(image);
   if (rank < 0) return refuse_image(outcome, image);
-  const Found found = Walk(*token, rank, {.type = dst_type, .kind = dst_kind, .bytes = 0}).follow(references);
+  const auto follow = [&] {
+    return Walk(*token, rank, {.type = dst_type, .kind = dst_kind, .bytes = 0}).follow(references);
+  };
+  Found found = follow();
+  if (dst_reallocatable && found.absent != nullptr && rank == rma_rank()) {
+    allocate_absent(found, *src, references, dst_type, outcome);
+    found = follow();
+  }
   if (!usable(found, outcome)) return;
   put(found.side, {.section = Section(*src), .type = type_of(*src, src_kind)},
       may_overlap && rank == my_rank(), outcome);

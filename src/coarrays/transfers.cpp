@@ -4,6 +4,7 @@
 #include "coarrays/transfers.hpp"
 
 #include <array>
+#include <cstring>
 #include <memory>
 
 #include "rma/rma.h"
@@ -50,24 +51,41 @@ struct Segments {
             .bytes = to.element_bytes()} {}
 };
 
+/// Copies elements within this process.
+void copy_here(const Section& dst, const Section& src) {
+  const auto to = dst.elements();
+  const auto from = src.elements();
+  for (std::size_t i = 0; i < to.size(); ++i) std::memmove(to[i], from[i], dst.element_bytes());
+}
+
+/// Takes the outcome of a transfer. A pointer component of this image may have a target that is memory of this
+/// image alone.
+rma_status_t or_copy_here(rma_status_t status, const Section& dst, const Section& src, int rank) {
+  if (status != RMA_ERR_ADDRESS || rank != rma_rank()) return status;
+  copy_here(dst, src);
+  return RMA_SUCCESS;
+}
+
 /// These two copy elements as they are. The sections have the same number of elements, of the same size.
 rma_status_t put_raw(const Section& dst, int rank, const Section& src) {
   if (!dst.strided()) {
     const Segments segments(dst, src);
-    return rma_put_vector(&segments.iov, 1, rank);
+    return or_copy_here(rma_put_vector(&segments.iov, 1, rank), dst, src, rank);
   }
   const Layout layout(src, dst);
-  return rma_put_strided(dst.first(), layout.there.data(), src.first(), layout.here.data(),
-                         layout.counts.data(), layout.levels, rank);
+  return or_copy_here(rma_put_strided(dst.first(), layout.there.data(), src.first(), layout.here.data(),
+                                      layout.counts.data(), layout.levels, rank),
+                      dst, src, rank);
 }
 rma_status_t get_raw(const Section& dst, const Section& src, int rank) {
   if (!src.strided()) {
     const Segments segments(dst, src);
-    return rma_get_vector(&segments.iov, 1, rank);
+    return or_copy_here(rma_get_vector(&segments.iov, 1, rank), dst, src, rank);
   }
   const Layout layout(dst, src);
-  return rma_get_strided(dst.first(), layout.here.data(), src.first(), layout.there.data(),
-                         layout.counts.data(), layout.levels, rank);
+  return or_copy_here(rma_get_strided(dst.first(), layout.here.data(), src.first(), layout.there.data(),
+                                      layout.counts.data(), layout.levels, rank),
+                      dst, src, rank);
 }
 
 /// Memory for the elements of a section, without gaps.

@@ -38,6 +38,7 @@ contains
     call test_gets()
     call test_puts()
     call test_presence()
+    call test_own()
     call release()
   end subroutine test_components
 
@@ -168,6 +169,33 @@ contains
       call check(allocated(objects(2)[k]%matrix), 'allocated() of an element''s component')
     end do
   end subroutine test_presence
+
+  ! An image may allocate its own components by assignment, and its pointers may have targets that others do not reach.
+  subroutine test_own()
+    type(inner), save, target :: private
+    integer :: me, number
+    real(8) :: values(2)
+    me = this_image()
+    sync all
+    anchor[me]%values = [5d0, me + 5d0]
+    call check(all(anchor%values == [5d0, me + 5d0]), 'an array that an assignment allocated')
+    values = anchor[me]%values(2:1:-1)
+    call check(all(values == [me + 5d0, 5d0]), 'a get from an array that an assignment allocated')
+    deallocate (object%scalar)
+    object[me]%scalar = 77
+    number = object[me]%scalar
+    call check(object%scalar == 77 .and. number == 77, 'a scalar that an assignment allocated')
+    private%number = 88 + me
+    object%next => private
+    number = object[me]%next%number
+    call check(number == 88 + me, 'the target of an own pointer')
+    object[me]%next%number = 99
+    call check(private%number == 99, 'a put to the target of an own pointer')
+    object%next => anchor
+    sync all
+    values = anchor[mod(me, num_images()) + 1]%values
+    call check(values(1) == 5, 'another image''s array that an assignment allocated')
+  end subroutine test_own
 
   subroutine release()
     sync all
