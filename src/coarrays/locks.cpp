@@ -7,11 +7,13 @@
 // whether its image still waits.
 //
 // An image may fail while it holds a lock or waits for it. A place therefore also says which place is in
-// front of it (Meeting::fronts). An image that waits looks from time to time whether the image in front has
-// failed. If that one held the lock, nobody hands it over, and this image takes it. If it waited, the place
-// in front of that decides. An image that lives hands the lock to the place behind it even if its image has
-// failed, whose place then says that it holds the lock. Only the image behind looks at a place, so no two
-// images take a lock.
+// front of it (Meeting::fronts), from before it is in the queue on: it enters by a compare-and-swap, unlike
+// in the paper, which swaps and then knows the place in front. An image that waits looks from time to time
+// whether the image in front has failed. If that one held the lock, nobody hands it over, and this image takes
+// it. If it waited, the place in front of that decides. An image that lives hands the lock to the place behind
+// it even if its image has failed, whose place then says that it holds the lock. If that image has failed
+// before it said where it is, the fronts lead to it from the end of the queue. Only the image behind looks at
+// a place, so no two images take a lock.
 
 #include <bit>
 #include <map>
@@ -28,7 +30,7 @@ namespace {
 /// The mark of a place whose image waits. The other bits name the place behind.
 constexpr std::uint64_t kWaits = std::uint64_t{1} << 63U;
 
-/// In Meeting::fronts: the lock was free. 0: the image does not know yet, or has failed before it could say.
+/// In Meeting::fronts: the lock was free.
 constexpr std::uint64_t kNobody = ~std::uint64_t{0};
 
 /// A place in a queue: a word of a rank's Meeting.
@@ -76,7 +78,7 @@ class Held {
     if (index == kLockPlaces) die(fmt::format("an image holds at most {} locks at a time", kLockPlaces));
     used_[index] = true;
     const PlaceName place = {.rank = rma_rank(), .index = index};
-    __atomic_store_n(place.front(), 0, __ATOMIC_RELEASE);
+    __atomic_store_n(place.front(), kNobody, __ATOMIC_RELEASE);
     __atomic_store_n(place.word(), kWaits, __ATOMIC_RELEASE);  // pairs with the next place's update of it
     return places_.emplace(lock, place).first->second;
   }
@@ -116,17 +118,26 @@ bool abandoned(PlaceName front) {
     require(rma_get8(&waits, front.word(), front.rank));
     require(rma_get8(&before, front.front(), front.rank));
     if ((waits & kWaits) == 0 || before == kNobody) return true;
-    if (before == 0) return false;
     front = PlaceName::unpacked(before);
   }
   return false;
 }
 
+/// Enters the queue at its end. Returns the place in front, or 0 if the lock was free.
+std::uint64_t enter_queue(const Lock& lock, const PlaceName& place) {
+  std::uint64_t last = 0;
+  for (;;) {
+    note_front(place, last != 0 ? last : kNobody);
+    const std::uint64_t found = update_word(RMA_COMPARE_SWAP, lock, place.packed(), last);
+    if (found == last) return last;
+    last = found;
+  }
+}
+
 /// Returns whether the lock was taken over from an image that has failed.
 bool acquire(const Lock& lock) {
   const PlaceName& place = held.add(lock);
-  const std::uint64_t before = update_word(RMA_SWAP, lock, place.packed());
-  note_front(place, before != 0 ? before : kNobody);
+  const std::uint64_t before = enter_queue(lock, place);
   if (before == 0) return false;
   const PlaceName front = PlaceName::unpacked(before);
   update_word(RMA_OR, word_of(front), place.packed());
@@ -159,15 +170,38 @@ Attempt try_acquire(const Lock& lock) {
   return attempt;
 }
 
+/// Returns the place behind one of this image's, in a queue that does not end with it, if the image there has
+/// failed; else 0.
+std::uint64_t failed_behind(const Lock& lock, const PlaceName& place) {
+  std::uint64_t behind = update_word(RMA_FETCH, lock, 0);
+  for (;;) {
+    const PlaceName name = PlaceName::unpacked(behind);
+    std::uint64_t front = 0;
+    require(rma_get8(&front, name.front(), name.rank));
+    if (front == place.packed()) return has_failed(name.rank) ? behind : 0;
+    if (front == kNobody) return 0;
+    behind = front;
+  }
+}
+
+/// Waits until the image that has entered the queue behind this one says so, or has failed. Returns its place.
+std::uint64_t wait_for_next(const Lock& lock, const PlaceName& place) {
+  const std::uint64_t& word = *place.word();
+  Looks looks;
+  for (;;) {
+    std::uint64_t next = 0;
+    wait_until([&] { return (next = load(word) & ~kWaits) != 0 || looks.due(); });
+    if (next == 0) next = failed_behind(lock, place);
+    if (next != 0) return next;
+  }
+}
+
 void release(const Lock& lock) {
   const PlaceName place = *held.find(lock);
-  const std::uint64_t& word = *place.word();
-  std::uint64_t next = load(word) & ~kWaits;
+  std::uint64_t next = load(*place.word()) & ~kWaits;
   if (next == 0) {
     if (update_word(RMA_COMPARE_SWAP, lock, 0, place.packed()) == place.packed()) return held.remove(lock);
-    // An image has entered the queue and will soon say that it is behind this one.
-    wait_until([&] { return (load(word) & ~kWaits) != 0; });
-    next = load(word) & ~kWaits;
+    next = wait_for_next(lock, place);
   }
   held.remove(lock);
   update_word(RMA_AND, word_of(PlaceName::unpacked(next)), ~kWaits);

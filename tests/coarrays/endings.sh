@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Checks how coarray programs end: their exit codes and what they print; and that images go on without one that fails.
 #
-# usage: endings.sh RMARUN ENDINGS FAILURES
+# usage: endings.sh RMARUN ENDINGS FAILURES LOCK_WINDOW
 set -euo pipefail
-rmarun=$1 program=$2 failures=$3
+rmarun=$1 program=$2 failures=$3 lock_window=$4
 
 fail() {
   echo "endings.sh: $*" >&2
@@ -34,16 +34,17 @@ ends allocate 1 0 'rma_malloc'
 ends team 1 0 'rma_'
 ends image 1 0 'ERROR STOP'
 
-# survives WAY: an image of four fails in this way, and the others do what they should.
+# survives PROGRAM WAY: an image of four fails in this way, and the others do what they should.
 survives() {
-  local way=$1 out got=0
-  out=$(timeout 60 "$rmarun" --survive -n 4 "$failures" "$way" 2>&1 < /dev/null) || got=$?
+  local program=$1 way=$2 out got=0
+  out=$(timeout 60 "$rmarun" --survive -n 4 "$program" "$way" 2>&1 < /dev/null) || got=$?
   [ "$got" -eq 0 ] && [ "$(grep -c '^right$' <<< "$out")" -eq 3 ] || fail "$way: exit code $got: $out"
   [ "$(grep -c 'killed by signal 9.*the job goes on without it' <<< "$out")" -eq 1 ] || fail "$way: $out"
   echo "$way: right"
 }
 
-for way in fail signal wait; do survives $way; done
+for way in fail signal wait; do survives "$failures" $way; done
+for way in alone followed; do survives "$lock_window" $way; done
 # Without the option the job ends.
 got=0
 out=$(timeout 60 "$rmarun" -n 4 "$failures" fail 2>&1 < /dev/null) || got=$?
