@@ -12,21 +12,6 @@ namespace {
 /// The compiler's numbers of atomic_add, atomic_and, atomic_or and atomic_xor.
 enum Operation : int { kAdd = 1, kAnd, kOr, kXor };
 
-rma_atomic_op_t operation_of(int operation) {
-  switch (operation) {
-    case kAdd:
-      return RMA_FETCH_ADD;
-    case kAnd:
-      return RMA_AND;
-    case kOr:
-      return RMA_OR;
-    case kXor:
-      return RMA_XOR;
-    default:
-      die("there is no such atomic operation");
-  }
-}
-
 /// An atomic variable of an image.
 struct Atom {
   const Coarray& coarray;
@@ -45,64 +30,93 @@ std::uint32_t* mapped_atom(const Atom& atom, int rank) {
 }
 
 /// Executes an operation by the processor. Returns the value before.
-std::uint32_t update_mapped(std::uint32_t* atom, rma_atomic_op_t operation, std::uint32_t operand,
-                            std::uint32_t compare) {
-  switch (operation) {
-    case RMA_FETCH:
-      return __atomic_load_n(atom, __ATOMIC_SEQ_CST);
-    case RMA_FETCH_ADD:
-      return __atomic_fetch_add(atom, operand, __ATOMIC_SEQ_CST);
-    case RMA_AND:
-      return __atomic_fetch_and(atom, operand, __ATOMIC_SEQ_CST);
-    case RMA_OR:
-      return __atomic_fetch_or(atom, operand, __ATOMIC_SEQ_CST);
-    case RMA_XOR:
-      return __atomic_fetch_xor(atom, operand, __ATOMIC_SEQ_CST);
-    case RMA_COMPARE_SWAP:
-      __atomic_compare_exchange_n(atom, &compare, operand, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-      return compare;
-    default:
-      return __atomic_exchange_n(atom, operand, __ATOMIC_SEQ_CST);
+template <rma_atomic_op_t operation>
+std::uint32_t update_mapped(std::uint32_t* atom, std::uint32_t operand, std::uint32_t compare) {
+  if constexpr (operation == RMA_FETCH) {
+    return __atomic_load_n(atom, __ATOMIC_SEQ_CST);
+  } else if constexpr (operation == RMA_FETCH_ADD) {
+    return __atomic_fetch_add(atom, operand, __ATOMIC_SEQ_CST);
+  } else if constexpr (operation == RMA_AND) {
+    return __atomic_fetch_and(atom, operand, __ATOMIC_SEQ_CST);
+  } else if constexpr (operation == RMA_OR) {
+    return __atomic_fetch_or(atom, operand, __ATOMIC_SEQ_CST);
+  } else if constexpr (operation == RMA_XOR) {
+    return __atomic_fetch_xor(atom, operand, __ATOMIC_SEQ_CST);
+  } else if constexpr (operation == RMA_COMPARE_SWAP) {
+    __atomic_compare_exchange_n(atom, &compare, operand, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return compare;
+  } else {
+    static_assert(operation == RMA_SET);
+    return __atomic_exchange_n(atom, operand, __ATOMIC_SEQ_CST);
   }
 }
 
-/// Executes an operation. `value`, `compare` and `old` may be null.
-void update_atom(const Atom& atom, rma_atomic_op_t operation, const void* value, const void* compare,
-                 void* old, int* stat) {
-  const Outcome outcome{.stat = stat};
-  const int rank = rank_or_self(atom.image);
+/// The arguments of an operation. `compare` and `old` may be null, and for RMA_FETCH so may `value`.
+struct Operands {
+  const void* value;
+  const void* compare;
+  void* old;
+  int* stat;
+};
+
+/// Executes an operation on an atom that this process has not mapped, or reports that there is no such image.
+/// It takes copies, so that its callers keep theirs in registers.
+[[gnu::noinline]] void update_distant(rma_atomic_op_t operation, Atom atom, int rank, Operands operands) {
+  const Outcome outcome{.stat = operands.stat};
   if (rank < 0) return refuse_image(outcome, atom.image);
-  if (std::uint32_t* const here = mapped_atom(atom, rank); here != nullptr) [[likely]] {
-    const std::uint32_t before = update_mapped(here, operation, value_of(value), value_of(compare));
-    if (old != nullptr) *static_cast<std::uint32_t*>(old) = before;
-    rma_wake_after_store(rank);
-    return outcome.succeed();
-  }
   auto* const target = reinterpret_cast<std::uint32_t*>(owners_address(atom.coarray, atom.offset, rank));
-  outcome.report(rma_atomic32(operation, target, value_of(value), value_of(compare),
-                              static_cast<std::uint32_t*>(old), rank));
+  outcome.report(rma_atomic32(operation, target, value_of(operands.value), value_of(operands.compare),
+                              static_cast<std::uint32_t*>(operands.old), rank));
+}
+
+/// Executes an operation. The path of mapped memory is short and stores little, because a processor that waits
+/// for the cache line of a counter has its stores wait, too.
+template <rma_atomic_op_t operation>
+[[gnu::always_inline]] inline void update_atom(Atom atom, Operands operands) {
+  const int rank = rank_or_self(atom.image);
+  std::uint32_t* const here = rank >= 0 ? mapped_atom(atom, rank) : nullptr;
+  if (here == nullptr) [[unlikely]]
+    return update_distant(operation, atom, rank, operands);
+  const std::uint32_t before =
+      update_mapped<operation>(here, value_of(operands.value), value_of(operands.compare));
+  if (operands.old != nullptr) *static_cast<std::uint32_t*>(operands.old) = before;
+  if constexpr (operation != RMA_FETCH) rma_wake_after_store(rank);
+  if (operands.stat != nullptr) *operands.stat = 0;
 }
 
 }  // namespace
 
 void caf_atomic_define(Coarray* token, std::size_t offset, int image, const void* value, int* stat,
                        int /*type*/, int /*kind*/) {
-  update_atom({*token, offset, image}, RMA_SET, value, nullptr, nullptr, stat);
+  update_atom<RMA_SET>({*token, offset, image}, {value, nullptr, nullptr, stat});
 }
 
 void caf_atomic_ref(Coarray* token, std::size_t offset, int image, void* value, int* stat, int /*type*/,
                     int /*kind*/) {
-  update_atom({*token, offset, image}, RMA_FETCH, nullptr, nullptr, value, stat);
+  update_atom<RMA_FETCH>({*token, offset, image}, {nullptr, nullptr, value, stat});
 }
 
 void caf_atomic_cas(Coarray* token, std::size_t offset, int image, void* old, const void* compare,
                     const void* value, int* stat, int /*type*/, int /*kind*/) {
-  update_atom({*token, offset, image}, RMA_COMPARE_SWAP, value, compare, old, stat);
+  update_atom<RMA_COMPARE_SWAP>({*token, offset, image}, {value, compare, old, stat});
 }
 
 void caf_atomic_op(int operation, Coarray* token, std::size_t offset, int image, const void* value, void* old,
                    int* stat, int /*type*/, int /*kind*/) {
-  update_atom({*token, offset, image}, operation_of(operation), value, nullptr, old, stat);
+  const Atom atom{*token, offset, image};
+  const Operands operands{value, nullptr, old, stat};
+  switch (operation) {
+    case kAdd:
+      return update_atom<RMA_FETCH_ADD>(atom, operands);
+    case kAnd:
+      return update_atom<RMA_AND>(atom, operands);
+    case kOr:
+      return update_atom<RMA_OR>(atom, operands);
+    case kXor:
+      return update_atom<RMA_XOR>(atom, operands);
+    default:
+      die("there is no such atomic operation");
+  }
 }
 
 }  // namespace librma::coarrays
