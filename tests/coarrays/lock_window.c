@@ -1,5 +1,5 @@
-/* An image fails in the middle of lock: it is in the queue, but has not told the image in front. That one hands
- * the lock over all the same, and those behind get it. Run by rmarun --survive with 4 images.
+/* An image fails in the middle of lock: it is in the queue, but has not told the image in front. That one
+ * hands the lock over all the same, and those behind get it. Run by rmarun --survive with 4 images.
  *
  * usage: lock_window alone|followed    with an image behind the one that fails when the lock is given back */
 
