@@ -49,6 +49,7 @@ void OfiDriver::drive() {
     Entries entries;
     while (take_in(entries, fi_cq_read(objects_.queue, entries.data(), entries.size()))) {
     }
+    end_failed();
     drives_.store(drives_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   if (!napping() || confirm_due_.load(std::memory_order_relaxed)) {
@@ -67,7 +68,8 @@ bool OfiDriver::take_in(const Entries& entries, ssize_t read) {
     // 1.17 reports operations without a context, which are its own.
     if (entries[i].op_context != nullptr) end(*static_cast<OfiOperation*>(entries[i].op_context), entries[i]);
   }
-  return read == static_cast<ssize_t>(entries.size());
+  // What a peer has sent before it ended is taken in before the failure of what was sent to it.
+  return read == static_cast<ssize_t>(entries.size()) || (read > 0 && !failed_.empty());
 }
 
 void OfiDriver::read_error() {
@@ -86,11 +88,21 @@ void OfiDriver::read_error() {
       log(LogLevel::info, fmt::format("{}: the connection to rank {} failed: {}", name_, ended.peer->rank,
                                       fabric_failure(RMA_ERR_PEER_LOST, "libfabric", error.err).text()));
     }
-    fail(*ended.peer);  // before uncount(), which completes what rides on this operation
-    uncount(ended);
+    failed_.push_back(operation);
+    return;
   }
   operations_.give(operation);
-  if (ended.peer == nullptr) handshake_ended_(ended.memory, 0);
+  handshake_ended_(ended.memory, 0);
+}
+
+void OfiDriver::end_failed() {
+  for (OfiOperation* const operation : failed_) {
+    const OfiPurpose ended = operation->purpose;
+    fail(*ended.peer);  // before uncount(), which completes what rides on this operation
+    uncount(ended);
+    operations_.give(operation);
+  }
+  failed_.clear();
 }
 
 void OfiDriver::end(OfiOperation& operation, const fi_cq_data_entry& entry) {

@@ -194,6 +194,8 @@ class OfiDriver {
   /// Ends the operations that a read of the queue has found. Returns whether there may be more.
   bool take_in(const Entries& entries, ssize_t read);
   void read_error();
+  /// Gives up the peers of the operations that have failed.
+  void end_failed();
   void end(OfiOperation& operation, const fi_cq_data_entry& entry);
   void end_receive(const OfiPurpose& ended, const fi_cq_data_entry& entry);
   [[nodiscard]] OfiLane& lane_of(OfiKind kind) {
@@ -211,6 +213,7 @@ class OfiDriver {
   std::function<void()> written_;
   std::atomic<bool> watched_ = false;  ///< `written_` is set
   std::mutex queue_lock_;              ///< held by the thread that reads the queue
+  std::vector<OfiOperation*> failed_;  ///< for end_failed(); by queue_lock_
   bool signaled_ = false;  ///< something has ended since the service thread went to sleep; by queue_lock_
   Descriptor call_;        ///< wakes the service thread
   std::mutex confirm_lock_;

@@ -152,6 +152,35 @@ TEST_F(OfiPair, AKeyIsFoundWhileOtherMemoryIsRegistered) {
   registers.join();
 }
 
+// T4: a peer sends its last message and ends. What this process sends it then fails before the message was read.
+TEST_F(OfiPair, TheLastMessageOfAPeerComesBeforeItsLoss) {
+  ASSERT_TRUE(connect().ok());
+  ends[0]->attendants.enter();  // the service thread leaves the provider to this thread
+  const auto drives = [&] {
+    return write(ends[1]->remote(0), 8, 1) == RMA_SUCCESS && outcome(1) == RMA_SUCCESS;
+  };
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(drives());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const Local last = ends[1]->local(0, 64);
+  ASSERT_EQ(ends[1]->messages().post_message(0, {&last, 1}, 0, {.inline_data = true, .unsignaled = true}),
+            RMA_SUCCESS);
+  ends[1].reset();
+  const Local answer = ends[0]->local(0, 64);
+  constexpr Cookie kAnswer = 7;
+  for (Cookie i = 0; i <= kAnswer; ++i) {
+    const PostFlags flags = {.inline_data = true, .unsignaled = i != kAnswer};
+    static_cast<void>(ends[0]->messages().post_message(1, {&answer, 1}, i == kAnswer ? i : 0, flags));
+  }
+  std::array<Completion, 1> first;
+  while (ends[0]->messages().poll(first) == 0) std::this_thread::yield();
+  EXPECT_EQ(first[0].cookie, 100U);
+  EXPECT_EQ(first[0].status, RMA_SUCCESS);
+  EXPECT_EQ(first[0].bytes, 64U);
+  ends[0]->attendants.leave();
+}
+
 // T11: the program, or another library, uses libfabric too.
 TEST_F(OfiPair, AnotherUserOfLibfabricComesAndGoes) {
   ASSERT_TRUE(connect().ok());
