@@ -152,7 +152,8 @@ TEST_F(OfiPair, AKeyIsFoundWhileOtherMemoryIsRegistered) {
   registers.join();
 }
 
-// T4: a peer sends its last message and ends. What this process sends it then fails before the message was read.
+// T4: a peer sends its last message and ends. What this process sends it then fails before the message was
+// read.
 TEST_F(OfiPair, TheLastMessageOfAPeerComesBeforeItsLoss) {
   ASSERT_TRUE(connect().ok());
   ends[0]->attendants.enter();  // the service thread leaves the provider to this thread
