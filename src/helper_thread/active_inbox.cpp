@@ -44,10 +44,11 @@ ActiveInbox::ActiveInbox(int ranks, Channel& channel, ActiveOutbox& outbox, Prog
   engine.add(*this);
 }
 
-void ActiveInbox::nap_in(transport::ServiceThread& service) {
+void ActiveInbox::serve_in(transport::ServiceThread& service) {
   if (doorbell_ == nullptr) return;
   clock_ = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (clock_.open()) service.watch(clock_.get(), [this] { end_nap(); });
+  channel_.on_progress([this] { return waiting() && poll_waiting(); });
 }
 
 bool ActiveInbox::poll_waiting() {

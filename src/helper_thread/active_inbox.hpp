@@ -25,8 +25,8 @@ namespace librma {
 /// Takes in the active messages that come by rings. Thread-safe.
 ///
 /// One thread at a time takes messages in and runs their handlers: it has the *turn*. Threads of the program
-/// look at the rings whenever they poll or wait. The helper thread looks only when it is called, or when a
-/// nap of it is over:
+/// look at the rings whenever they poll or wait. The helper thread looks while it polls for messages of the
+/// channel, when it is called, and when a nap of it is over:
 ///  - It *listens* at this process's doorbell (Service::active) if the program does not poll. The first
 ///    sender that sees it there sends a call, an empty message of the channel, whose arrival wakes it.
 ///  - It *naps* if messages have come and the program has polled since it looked last: it looks again by the
@@ -50,8 +50,9 @@ class ActiveInbox final : public ProgressSource {
   ActiveInbox(int ranks, Channel& channel, ActiveOutbox& outbox, ProgressEngine& engine,
               const ActiveRings& rings, Doorbell* doorbell, TakeIn take_in);
 
-  /// Lets the helper thread nap; without this it always listens. Called before the thread starts.
-  void nap_in(transport::ServiceThread& service);
+  /// Lets the helper thread nap, and look at the rings while it polls for the channel's messages; without
+  /// this it always listens, and waits for calls. Called before the thread starts.
+  void serve_in(transport::ServiceThread& service);
 
   /// Takes in what has come by rings, unless another thread does so. Returns whether there was anything.
   bool poll() {

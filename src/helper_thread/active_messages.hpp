@@ -100,9 +100,9 @@ class ActiveMessages {
   /// `channel` and `client` are null in a job that has no channel. The arguments outlive this.
   ActiveMessages(const Ranks& ranks, PendingOperations& pending, Channel* channel, RpcClient* client,
                  Memory memory);
-  /// See ActiveInbox::nap_in().
-  void nap_in(transport::ServiceThread& service) {
-    if (inbox_) inbox_->nap_in(service);
+  /// See ActiveInbox::serve_in().
+  void serve_in(transport::ServiceThread& service) {
+    if (inbox_) inbox_->serve_in(service);
   }
 
   /// Registers a handler under the next number. RMA_ERR_NO_MEMORY.

@@ -186,7 +186,7 @@ Status start_helper(Runtime& runtime) {
   runtime.channel = std::move(opened).value();
   open_requests(runtime);
   RMA_TRY(open_active_messages(runtime));
-  runtime.active_messages->nap_in(*rails.service());
+  runtime.active_messages->serve_in(*rails.service());
   RMA_TRY(open_messages(runtime));
   runtime.helper = std::make_unique<HelperThread>(*runtime.channel, runtime.remote_access->pending(),
                                                   rails.service(), spins);
