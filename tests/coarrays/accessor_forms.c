@@ -195,7 +195,7 @@ static void get_characters(token_t token, int image) {
   _gfortran_caf_get_from_remote(token, NULL, &object_length, image, 1, &at, &length, &got, false,
                                 indices[kWordsOf], NULL, 0, NULL, NULL, NULL);
   for (int i = 0; i < 3; ++i) {
-    char right[16];
+    char right[32];
     snprintf(right, sizeof right, "w%d%d  ", image, i + 1);
     expect(memcmp(room[i], right, kWordBytes) == 0, "a word", image);
   }
@@ -269,7 +269,7 @@ int main(int argc, char** argv) {
   object_t* mine = shape.data;
   for (size_t i = 0; i < kNumbers; ++i) mine->numbers[i] = number_of(me, i);
   for (int i = 0; i < kWords; ++i) {
-    char word[16];
+    char word[32];
     snprintf(word, sizeof word, "w%d%d  ", me, i);
     memcpy(mine->words[i], word, kWordBytes);
   }
