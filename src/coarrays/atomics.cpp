@@ -60,28 +60,33 @@ struct Operands {
 };
 
 /// Executes an operation on an atom that this process has not mapped, or reports that there is no such image.
-/// It takes copies, so that its callers keep theirs in registers.
-[[gnu::noinline]] void update_distant(rma_atomic_op_t operation, Atom atom, int rank, Operands operands) {
-  const Outcome outcome{.stat = operands.stat};
-  if (rank < 0) return refuse_image(outcome, atom.image);
-  auto* const target = reinterpret_cast<std::uint32_t*>(owners_address(atom.coarray, atom.offset, rank));
-  outcome.report(rma_atomic32(operation, target, value_of(operands.value), value_of(operands.compare),
-                              static_cast<std::uint32_t*>(operands.old), rank));
+/// The arguments are as many values as the compiler's code passes, so that a call of this needs no stack.
+[[gnu::noinline]] void update_distant(rma_atomic_op_t operation, const Coarray* coarray, std::size_t offset,
+                                      int image, const void* value, const void* compare, void* old,
+                                      int* stat) {
+  const Outcome outcome{.stat = stat};
+  const int rank = rank_or_self(image);
+  if (rank < 0) return refuse_image(outcome, image);
+  auto* const target = reinterpret_cast<std::uint32_t*>(owners_address(*coarray, offset, rank));
+  outcome.report(rma_atomic32(operation, target, value_of(value), value_of(compare),
+                              static_cast<std::uint32_t*>(old), rank));
 }
 
 /// Executes an operation. The path of mapped memory is short and stores little, because a processor that waits
 /// for the cache line of a counter has its stores wait, too.
 template <rma_atomic_op_t operation>
-[[gnu::always_inline]] inline void update_atom(Atom atom, Operands operands) {
+[[gnu::always_inline]] inline void update_atom(const Atom& atom, const Operands& operands) {
   const int rank = rank_or_self(atom.image);
   std::uint32_t* const here = rank >= 0 ? mapped_atom(atom, rank) : nullptr;
-  if (here == nullptr) [[unlikely]]
-    return update_distant(operation, atom, rank, operands);
+  if (here == nullptr) [[unlikely]] {
+    return update_distant(operation, &atom.coarray, atom.offset, atom.image, operands.value, operands.compare,
+                          operands.old, operands.stat);
+  }
   const std::uint32_t before =
       update_mapped<operation>(here, value_of(operands.value), value_of(operands.compare));
   if (operands.old != nullptr) *static_cast<std::uint32_t*>(operands.old) = before;
-  if constexpr (operation != RMA_FETCH) rma_wake_after_store(rank);
   if (operands.stat != nullptr) *operands.stat = 0;
+  if constexpr (operation != RMA_FETCH) rma_wake_after_store(rank);
 }
 
 }  // namespace
