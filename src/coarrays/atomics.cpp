@@ -72,8 +72,8 @@ struct Operands {
                               static_cast<std::uint32_t*>(old), rank));
 }
 
-/// Executes an operation. The path of mapped memory is short and stores little, because a processor that waits
-/// for the cache line of a counter has its stores wait, too.
+/// Executes an operation. The path of mapped memory is short and stores little, because a processor that
+/// waits for the cache line of a counter has its stores wait, too.
 template <rma_atomic_op_t operation>
 [[gnu::always_inline]] inline void update_atom(const Atom& atom, const Operands& operands) {
   const int rank = rank_or_self(atom.image);

@@ -7,13 +7,13 @@
 // whether its image still waits.
 //
 // An image may fail while it holds a lock or waits for it. A place therefore also says which place is in
-// front of it (Meeting::fronts), from before it is in the queue on: it enters by a compare-and-swap, unlike
-// in the paper, which swaps and then knows the place in front. An image that waits looks from time to time
-// whether the image in front has failed. If that one held the lock, nobody hands it over, and this image takes
-// it. If it waited, the place in front of that decides. An image that lives hands the lock to the place behind
-// it even if its image has failed, whose place then says that it holds the lock. If that image has failed
-// before it said where it is, the fronts lead to it from the end of the queue. Only the image behind looks at
-// a place, so no two images take a lock.
+// front of it (Meeting::fronts), from before it is in the queue on: it enters by a compare-and-swap,
+// unlike in the paper, which swaps and then knows the place in front. An image that waits looks from time
+// to time whether the image in front has failed. If that one held the lock, nobody hands it over, and this
+// image takes it. If it waited, the place in front of that decides. An image that lives hands the lock to
+// the place behind it even if its image has failed, whose place then says that it holds the lock. If that
+// image has failed before it said where it is, the fronts lead to it from the end of the queue. Only the
+// image behind looks at a place, so no two images take a lock.
 
 #include <bit>
 #include <map>
@@ -184,7 +184,8 @@ std::uint64_t failed_behind(const Lock& lock, const PlaceName& place) {
   }
 }
 
-/// Waits until the image that has entered the queue behind this one says so, or has failed. Returns its place.
+/// Waits until the image that has entered the queue behind this one says so, or has failed. Returns its
+/// place.
 std::uint64_t wait_for_next(const Lock& lock, const PlaceName& place) {
   const std::uint64_t& word = *place.word();
   Looks looks;

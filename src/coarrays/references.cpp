@@ -215,8 +215,8 @@ void caf_get_by_ref(const Coarray* token, int image, Descriptor* dst, const Refe
       may_overlap && rank == my_rank(), outcome);
 }
 
-// Fortran does not reallocate a coindexed object. As GCC's own library does, an image allocates a component of
-// its own that is not allocated.
+// Fortran does not reallocate a coindexed object. As GCC's own library does, an image allocates a
+// component of its own that is not allocated.
 void caf_send_by_ref(const Coarray* token, int image, const Descriptor* src, const Reference* references,
                      int dst_kind, int src_kind, bool may_overlap, bool dst_reallocatable, int* stat,
                      int dst_type) {

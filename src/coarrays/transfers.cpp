@@ -58,8 +58,8 @@ void copy_here(const Section& dst, const Section& src) {
   for (std::size_t i = 0; i < to.size(); ++i) std::memmove(to[i], from[i], dst.element_bytes());
 }
 
-/// Takes the outcome of a transfer. A pointer component of this image may have a target that is memory of this
-/// image alone.
+/// Takes the outcome of a transfer. A pointer component of this image may have a target that is memory of
+/// this image alone.
 rma_status_t or_copy_here(rma_status_t status, const Section& dst, const Section& src, int rank) {
   if (status != RMA_ERR_ADDRESS || rank != rma_rank()) return status;
   copy_here(dst, src);

@@ -11,8 +11,9 @@
 //
 // A call is a block of bytes that goes to the image in medium messages, in order. The last one makes the
 // image run the function: in the handler, or in a thread of the image if the function makes calls itself,
-// which no handler may. The function's result is another block: its beginning comes back with the reply, or
-// from that thread, and the caller asks for the rest piece by piece, because a handler does not wait for room.
+// which no handler may. The function's result is another block: its beginning comes back with the reply,
+// or from that thread, and the caller asks for the rest piece by piece, because a handler does not wait
+// for room.
 
 namespace librma::coarrays {
 

@@ -40,8 +40,8 @@ RMA_CAF(void, send_to_remote, const Coarray* token, Descriptor* object, const st
         int image, std::size_t bytes, const void* value, const std::size_t* value_length,
         const Descriptor* value_array, int accessor, void* data, std::size_t data_bytes, int* stat,
         Team** team, int* team_number);
-/// The arguments behind `scalar` are those that gfortran 15 passes. GCC's libcaf.h names others, `src_stat` in
-/// front of the team and a team of the source behind, which only later versions pass.
+/// The arguments behind `scalar` are those that gfortran 15 passes. GCC's libcaf.h names others,
+/// `src_stat` in front of the team and a team of the source behind, which only later versions pass.
 RMA_CAF(void, transfer_between_remotes, const Coarray* dst_token, Descriptor* dst, std::size_t* dst_length,
         int dst_image, int dst_accessor, void* dst_data, std::size_t dst_data_bytes, const Coarray* src_token,
         const Descriptor* src, const std::size_t* src_length, int src_image, int src_accessor, void* src_data,

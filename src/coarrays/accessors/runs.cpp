@@ -88,7 +88,8 @@ void run_setter(Setter accessor, ReceivedCall& received, int caller, Coarray& to
 }
 
 Bytes run_accessor(const Accessor& accessor, ReceivedCall& received, int caller) {
-  // By this token the accessor asks its caller for more data: of an array, its own data have a descriptor only.
+  // By this token the accessor asks its caller for more data: of an array, its own data have a descriptor
+  // only.
   Coarray token;
   token.mine = received.call.callers_data;
   switch (received.call.kind) {
