@@ -52,6 +52,11 @@ EOF
 chmod +x "$work/later"
 compiled gfortran15 env RMA_FC="$work/later" "$bin/rma_caf" "$here/program.f90"
 readelf -d "$work/gfortran15" | grep -q 'NEEDED.*libcaf_rma.so.4' || fail 'a program of gfortran 15 needs another libcaf_rma'
+# No library has the interface of gfortran 16: the program would crash.
+sed 's/echo 15/echo 16/' "$work/later" > "$work/too_late"
+chmod +x "$work/too_late"
+! RMA_FC="$work/too_late" "$bin/rma_caf" "$here/program.f90" -o "$work/gfortran16" 2> "$work/log" || fail 'gfortran 16 is not refused'
+grep -q 'versions 12 to 15 can be used' "$work/log" || fail "gfortran 16: $(cat "$work/log")"
 readelf -d "$work/wrapper" | grep -q 'NEEDED.*libcaf_rma.so.3' || fail 'a program of gfortran 12 needs another libcaf_rma'
 
 if [ "$where" = installed ]; then
