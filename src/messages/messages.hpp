@@ -113,8 +113,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Posts a receive of contiguous memory whose end is told in `posted` (rma/unchecked.h).
   [[nodiscard]] Status post(std::span<std::byte> buffer, const Wanted& wanted, rma_posted_recv_t& posted);
   /// Does the same in the usual cases: the receive has no wildcard, and no message was kept. `posted` says
-  /// where the buffer is. The context is one of the program's, which nobody revokes. Returns whether it is done; if not, the caller calls post_after_look(). It calls no
-  /// function.
+  /// where the buffer is. The context is one of the program's, which nobody revokes. Returns whether it is
+  /// done; if not, the caller calls post_after_look(). It calls no function.
   ///
   /// It does not look into the ring of the source. A message that lies there finds this receive when it is
   /// taken in, together with those behind it, which takes fewer instructions than a look by each receive.
@@ -122,8 +122,8 @@ class Messages final : public ProgressSource, public WaitProgress {
                                                       MessageContext& context) {
     if (!context.lock.try_lock()) [[unlikely]]
       return false;
-    // lose() changes the first before it takes this lock to withdraw receives. So either it finds this receive,
-    // or this finds its change.
+    // lose() changes the first before it takes this lock to withdraw receives. So either it finds this
+    // receive, or this finds its change.
     const bool is_posted = !posts_otherwise_.load(std::memory_order_relaxed) &&
                            !context.matcher.has_messages() &&
                            context.matcher.post_at_once(

@@ -173,8 +173,8 @@ class ProgressEngine {
 
  private:
   /// How long a waiting thread has not heard of the rank that it waits for, as far as it has looked. Time in
-  /// which it did not look counts little: on a busy host a thread may not run for longer than `patience`, while
-  /// the rank has answered.
+  /// which it did not look counts little: on a busy host a thread may not run for longer than `patience`,
+  /// while the rank has answered.
   struct Watch {
     int rank;
     std::uint32_t signs;

@@ -16,7 +16,16 @@
 namespace librma {
 
 /// Blocks of internal memory that each process offers to the others of its host, one per user of the core.
-enum class Service : std::uint8_t { doorbell, regions, heap_use, accumulate, teams, messages, active, count_ };
+enum class Service : std::uint8_t {
+  doorbell,
+  regions,
+  heap_use,
+  accumulate,
+  teams,
+  messages,
+  active,
+  count_
+};
 inline constexpr std::size_t kServices = static_cast<std::size_t>(Service::count_);
 
 /// The place of a service's block in its owner's heap window. `bytes` is 0 if the block is not offered.

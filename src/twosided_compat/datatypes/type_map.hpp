@@ -92,8 +92,8 @@ class TypeMap {
     std::vector<MPI_Count> ends;  ///< of a list's parts: the bytes of data up to each one's end
   };
 
-  /// Does as visit() does, for a part of a repetition or a list and `from` < `to`. A block, as most parts are,
-  /// costs no call: visit() calls itself, so compilers do not inline it.
+  /// Does as visit() does, for a part of a repetition or a list and `from` < `to`. A block, as most parts
+  /// are, costs no call: visit() calls itself, so compilers do not inline it.
   template <class Visit>
   void visit_as_part(std::uintptr_t base, MPI_Count from, MPI_Count to, const Visit& visit) const;
   /// Returns whether the maps differ by a distance only.

@@ -180,8 +180,8 @@ template <class Sent>
 }
 
 /// Ends a receive that has come, if the program ignores the status, and stores the result of the call. It
-/// calls no function, except that the last user of a communicator jumps to what deletes it. So the entry point
-/// saves no registers and makes no frame.
+/// calls no function, except that the last user of a communicator jumps to what deletes it. So the entry
+/// point saves no registers and makes no frame.
 template <class Handle>
 [[nodiscard, gnu::always_inline]] inline bool inlined_wait(Handle* handle, MPI_Status* status, int& result) {
   if constexpr (kIsAddress<Handle>) {
