@@ -13,9 +13,15 @@
 
 namespace librma {
 
-/// A receiver calls the system for each contiguous part of noncontiguous data from this average size on, in
-/// bytes. Shorter parts come faster in fragments.
-inline constexpr std::size_t kWorthACall = 2048;
+/// Returns whether a receiver reads noncontiguous data of another rank of this host by system calls, if they
+/// are in so many contiguous parts. Shorter parts come faster in fragments. `polls` says that waiting
+/// processes poll: then both copy fragments at the same time. Where processes sleep, fragments take switches
+/// between them. The kernel takes 0.12 us for each part.
+[[nodiscard]] constexpr bool worth_reading(std::size_t bytes, std::size_t parts, bool polls) {
+  constexpr std::size_t kLeastOfPolling = 8192;
+  constexpr std::size_t kLeastOfSleeping = 2048;
+  return bytes / parts >= (polls ? kLeastOfPolling : kLeastOfSleeping);
+}
 
 /// The program's memory that a message is sent from or received into, in the order of the message's bytes.
 struct MessageData {

@@ -74,7 +74,7 @@ bool Rendezvous::read_host(ReceiveOperation& receive, const Announcement& announ
                       job_.direct(reinterpret_cast<const void*>(extent.low), extent.bytes(), rank) != nullptr;
   if (!mapped) {
     const std::size_t parts = std::max(layout != nullptr ? layout->segments() : 1, parts_of(receive.data));
-    const bool worth_it = parts == 1 || wanted / parts >= kWorthACall;
+    const bool worth_it = parts == 1 || worth_reading(wanted, parts, job_.wait_policy().spins != 0);
     if (!job_.mapped(rank) || !worth_it || !remote_access_.permitted(rank)) return false;
   }
   if (!mapped && layout == nullptr && receive.data.contiguous() &&

@@ -15,12 +15,13 @@ namespace {
 RendezvousForm form_on_host(const Job& job, int rank, const MessageData& data, std::size_t most) {
   if (data.contiguous()) return RendezvousForm::plain;
   const Layout& layout = *data.layout;
-  // The receiver copies single segments only from memory that it has mapped, or if they are long.
   const bool mapped = rank == job.rank() || job.direct(reinterpret_cast<const void*>(layout.extent().low),
                                                        layout.extent().bytes(), job.rank()) != nullptr;
   const bool fits = layout.encoded_bytes(0, layout.bytes()) <= most - sizeof(RendezvousHead);
-  return fits && (mapped || layout.bytes() / layout.segments() >= kWorthACall) ? RendezvousForm::laid_out
-                                                                               : RendezvousForm::opaque;
+  const bool polls = job.wait_policy().spins != 0;
+  return fits && (mapped || worth_reading(layout.bytes(), layout.segments(), polls))
+             ? RendezvousForm::laid_out
+             : RendezvousForm::opaque;
 }
 
 /// Returns how another host gets the data of an operation, and registers them if that host is to read them.
