@@ -239,7 +239,7 @@ std::span<const SettingInfo> setting_table() {
           "which no receive is posted. Further messages wait for their receive. The value must be the "
           "same on all ranks"},
       SettingInfo{
-          "RMA_SHARED_COPY", &Settings::shared_copy_bytes, "256K", 0, kTebi, "bytes", kRank,
+          "RMA_SHARED_COPY", &Settings::shared_copy_bytes, "64K", 0, kTebi, "bytes", kRank,
           "Messages between two ranks of a host of at least this size, whose memory is not mapped, are "
           "copied "
           "by both ranks at the same time, if the sender waits too and the ranks have a processor each"},
