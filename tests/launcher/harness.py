@@ -31,9 +31,18 @@ def start(*arguments, **options):
 
 
 def run(*arguments, stdin="", program=None):
-    """Runs rmarun to its end: exit code, stdout, stderr."""
-    command = [program or RMARUN, *arguments]
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=HANG_GUARD)
+    """Runs rmarun to its end: exit code, stdout, stderr. `program` is another launcher, which gets no input."""
+    options = {"capture_output": True, "text": True, "timeout": HANG_GUARD}
+    if program is None:
+        done = subprocess.run([RMARUN, *arguments], input=stdin, **options)
+        return done.returncode, done.stdout, done.stderr
+    # MPICH's mpirun may die by SIGPIPE if its standard input ends as its processes do: this one does not end.
+    reading, writing = os.pipe()
+    try:
+        done = subprocess.run([program, *arguments], stdin=reading, **options)
+    finally:
+        os.close(reading)
+        os.close(writing)
     return done.returncode, done.stdout, done.stderr
 
 
