@@ -136,19 +136,14 @@ int neighbor_alltoallw(const void* out, Counts out_counts, const MPI_Aint out_pl
   for (const void* const array : {static_cast<const void*>(in_places), static_cast<const void*>(in_types)}) {
     RMA_TRY(check_array(array, all->sources));
   }
-  // A block without elements needs no type.
-  const auto type_of = [](MPI_Count count, MPI_Datatype type) {
-    return count == 0 && type == MPI_DATATYPE_NULL ? MPI_BYTE : type;
-  };
   return exchange_blocks(
       *comm, *all,
       [&](std::size_t i) {
         return NeighborBlock{static_cast<std::byte*>(const_cast<void*>(out)) + out_places[i], out_counts[i],
-                             type_of(out_counts[i], out_types[i])};
+                             out_types[i]};
       },
       [&](std::size_t i) {
-        return NeighborBlock{static_cast<std::byte*>(in) + in_places[i], in_counts[i],
-                             type_of(in_counts[i], in_types[i])};
+        return NeighborBlock{static_cast<std::byte*>(in) + in_places[i], in_counts[i], in_types[i]};
       });
 }
 
