@@ -52,7 +52,8 @@ int main(int argc, char** argv) {
   if (strcmp(name, "abort-0") == 0) MPI_Abort(MPI_COMM_WORLD, 256);
   if (strcmp(name, "fatal") == 0) MPI_Type_size(MPI_DATATYPE_NULL, &number);
   make_mistake(name);
-  if (strcmp(name, "no-port") == 0) MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined);
+  // Of two members, the one that is not the root might abort the job first, and says less.
+  if (strcmp(name, "no-port") == 0) MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_SELF, &joined);
   if (strcmp(name, "no-port-returns") == 0) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     printf("class %d\n", MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined));
