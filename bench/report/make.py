@@ -74,35 +74,35 @@ def verbs(options):
                   entries, between_hosts.pictures(entries, ours, memory), folder, "bench/compare_verbs.sh")
 
 
-def ratios(title, entries, other="the other"):
-    return [(title, between_hosts.ratio_picture(entries, f"librma divided by {other}", other))]
+# Tables without pictures of their own, of which each row stands beside one other: the anchor and the area of their goals,
+# the title, the text, what reads them, their folder, the script that measures them, and how the picture names the others.
+TABLES = (
+    ("tcp", "Over TCP", "Over TCP: librma, libfabric and other MPIs",
+     "librma beside libfabric itself, between two processes of one machine; its MPI beside others, between two hosts by "
+     "TCP, which are network namespaces; and the time to start jobs there.",
+     over_tcp.read, "compare-ofi", "bench/compare_ofi.sh", "the other"),
+    ("instructions", "Instructions", "Instructions of a call",
+     "The instructions of calls with 8 bytes between two ranks of a host, by Callgrind. They do not depend on what else "
+     "the machine does. A row stands beside its goal, or beside the better of Open MPI and MPICH.",
+     instruction_counts.read, "instructions", "bench/instructions.sh", "the other"),
+    ("installed", "Installed programs", "Installed programs",
+     "Programs of Debian that are linked to Open MPI, unchanged, on Open MPI and on librma in turn, with the launcher's "
+     "start. Their results were compared.",
+     installed_programs.read, "installed", "bench/installed.sh", "Open MPI"),
+)
 
 
-def tcp(options):
-    folder = options.build / "compare-ofi"
-    entries = over_tcp.read(folder)
-    return beside("tcp", "Over TCP: librma, libfabric and other MPIs", "Over TCP",
-                  "librma beside libfabric itself, between two processes of one machine; its MPI beside others, between two "
-                  "hosts by TCP, which are network namespaces; and the time to start jobs there.",
-                  entries, ratios("Times", entries), folder, "bench/compare_ofi.sh")
-
-
-def instructions(options):
-    folder = options.build / "instructions"
-    entries = instruction_counts.read(folder)
-    return beside("instructions", "Instructions of a call", "Instructions",
-                  "The instructions of calls with 8 bytes between two ranks of a host, by Callgrind. They do not depend on "
-                  "what else the machine does. A row stands beside its goal, or beside the better of Open MPI and MPICH.",
-                  entries, ratios("Instructions", entries), folder, "bench/instructions.sh")
-
-
-def installed(options):
-    folder = options.build / "installed"
-    entries = installed_programs.read(folder)
-    return beside("installed", "Installed programs", "Installed programs",
-                  "Programs of Debian that are linked to Open MPI, unchanged, on Open MPI and on librma in turn, with the "
-                  "launcher's start. Their results were compared.",
-                  entries, ratios("Times", entries, "Open MPI"), folder, "bench/installed.sh")
+def tables(options):
+    """Returns the sections of TABLES, and their areas."""
+    sections, areas = [], []
+    for name, area, title, lead, read, place, command, other in TABLES:
+        folder = options.build / place
+        entries = read(folder)
+        pictures = [(title, between_hosts.ratio_picture(entries, f"librma divided by {other}", other))]
+        section, its_areas = beside(name, title, area, lead, entries, pictures, folder, command)
+        sections.append(section)
+        areas += its_areas
+    return sections, areas
 
 
 def all_papers(options):
@@ -125,9 +125,7 @@ def all_papers(options):
 def report(options):
     compared, compared_areas = comparisons(options)
     between, between_areas = verbs(options)
-    over, over_areas = tcp(options)
-    counted, counted_areas = instructions(options)
-    programs, programs_areas = installed(options)
+    others, other_areas = tables(options)
     figures, figure_areas = all_papers(options)
     machines = [*(machine_of("Comparisons on one host", path) for path in options.compare),
                 machine_of("Between hosts", options.build / "compare-verbs"),
@@ -139,13 +137,12 @@ def report(options):
     if len(recorded) < len(machines):
         absent = ", ".join(what for what, _, is_recorded in machines if not is_recorded)
         recorded.append((absent, machine.describe(), False))
-    links = [("glance", "At a glance"), ("comparisons", "Comparisons"), ("verbs", "Between hosts"), ("tcp", "Over TCP"),
-             ("instructions", "Instructions"), ("installed", "Installed programs"), ("papers", "Papers"),
-             ("machine", "Machine")]
+    links = [("glance", "At a glance"), ("comparisons", "Comparisons"), ("verbs", "Between hosts"),
+             *((name, area) for name, area, *_ in TABLES), ("papers", "Papers"), ("machine", "Machine")]
     lead = "What librma's benchmarks say: its goals first, then every comparison, then the figures of the papers."
     return page.document("librma: measurements", lead, [
-        page.glance([*compared_areas, *between_areas, *over_areas, *counted_areas, *programs_areas, *figure_areas]),
-        compared, between, over, counted, programs, figures, page.machines_part(recorded)], links)
+        page.glance([*compared_areas, *between_areas, *other_areas, *figure_areas]), compared, between, *others, figures,
+        page.machines_part(recorded)], links)
 
 
 def main(arguments):

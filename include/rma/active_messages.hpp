@@ -48,7 +48,8 @@ class ActiveHandler {
                               payload.size_bytes(), dst.address()));
   }
 
-  /** Returns the count of words as the C interface takes it. One that no message has stays so. */
+  /** Returns the count of words for the C interface. A count that is too large stays so, and the C function
+   *  refuses it. */
   [[nodiscard]] static int count(ActiveWords words) noexcept {
     return words.size() > RMA_AM_WORDS ? RMA_AM_WORDS + 1 : static_cast<int>(words.size());
   }

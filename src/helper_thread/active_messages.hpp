@@ -157,7 +157,7 @@ class ActiveMessages {
   template <typename Condition>
   [[nodiscard]] bool poll_rings_until(const WaitPolicy& policy, const Condition& condition);
 
-  // Receiving, with the inbox's turn. False: no honest rank sends that.
+  // Receiving, with the inbox's turn. These return false if no honest rank sends such a message.
   [[nodiscard]] bool receive(int source, std::size_t rail, std::span<const std::byte> body);
   [[nodiscard]] bool settle(int rank, std::uint32_t count);
   [[nodiscard]] bool take_place(int source, ActiveForm form, std::span<const std::byte>& body,

@@ -258,15 +258,8 @@ static void name_teams(token_t token, const object_t* mine) {
 }
 
 int main(int argc, char** argv) {
-  _gfortran_caf_init(&argc, &argv);
-  register_all();
-  me = _gfortran_caf_this_image(0);
-  images = _gfortran_caf_num_images(0, -1);
-
-  token_t token = NULL;
-  descriptor_t shape = {.data = NULL};
-  _gfortran_caf_register(sizeof(object_t), 1, &token, &shape, NULL, NULL, 0);
-  object_t* mine = shape.data;
+  token_t token;
+  object_t* mine = begin(&argc, &argv, register_all, sizeof(object_t), &token);
   for (size_t i = 0; i < kNumbers; ++i) mine->numbers[i] = number_of(me, i);
   for (int i = 0; i < kWords; ++i) {
     char word[32];
@@ -288,8 +281,5 @@ int main(int argc, char** argv) {
   if (images > 1) name_teams(token, mine);
   _gfortran_caf_sync_all(NULL, NULL, 0);
   free(mine->list);
-  _gfortran_caf_deregister(&token, 0, NULL, NULL, 0);
-  if (me == 1) printf("%d images, all right\n", images);
-  _gfortran_caf_finalize();
-  return 0;
+  return end(&token);
 }

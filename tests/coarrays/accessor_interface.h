@@ -69,4 +69,24 @@ static void expect(bool good, const char* what, int image) {
   _gfortran_caf_error_stop(3, false);
 }
 
+/* Starts this image, and gives it an allocatable coarray of `bytes` bytes. Returns its part. */
+static void* begin(int* argc, char*** argv, void (*register_accessors)(void), size_t bytes, token_t* token) {
+  _gfortran_caf_init(argc, argv);
+  register_accessors();
+  me = _gfortran_caf_this_image(0);
+  images = _gfortran_caf_num_images(0, -1);
+  descriptor_t shape = {.data = NULL};
+  *token = NULL;
+  _gfortran_caf_register(bytes, 1, token, &shape, NULL, NULL, 0);
+  return shape.data;
+}
+
+/* Frees the coarray, and ends this image, which has found nothing wrong. */
+static int end(token_t* token) {
+  _gfortran_caf_deregister(token, 0, NULL, NULL, 0);
+  if (me == 1) printf("%d images, all right\n", images);
+  _gfortran_caf_finalize();
+  return 0;
+}
+
 #endif

@@ -21,7 +21,7 @@ LEFT_OUT = re.compile(r"T_\w+|Init|Init_thread|Finalize|Abort|Pcontrol|\w+_toint
 NULL_IS_VALID = {("Comm_get_name", "comm"), ("Type_get_name", "datatype"), ("Win_get_name", "win"),
                  ("File_set_errhandler", "file"), ("File_get_errhandler", "file"),
                  ("Request_get_status", "request"), ("Parrived", "request"), ("Session_get_nth_pset", "pset_name"), ("Info_get_string", "value"),
-                 # The counts are 0, and nothing has no type.
+                 # The counts are 0, and 0 elements need no datatype.
                  ("Neighbor_allgatherv", "recvtype"), ("Neighbor_alltoallv", "sendtype"), ("Neighbor_alltoallv", "recvtype"),
                  # No entry of these is read.
                  ("Graph_create", "edges"), ("Graph_map", "edges"), ("Dist_graph_create_adjacent", "sources"),

@@ -193,8 +193,8 @@ void exchanges(const Ring& ring) {
   CHECK(status.MPI_SOURCE == MPI_PROC_NULL);
 }
 
-/// Nothing has no type.
-void nothing_without_type(const Ring& ring) {
+/// A message of 0 elements needs no datatype.
+void no_elements_without_type(const Ring& ring) {
   MPI_Request receive = MPI_REQUEST_NULL;
   MPI_Status status;
   CHECK(MPI_Irecv(nullptr, 0, MPI_DATATYPE_NULL, ring.previous, 11, ring.comm, &receive) == MPI_SUCCESS);
@@ -309,7 +309,7 @@ int main(int argc, char** argv) {
   persistents(ring);
   several(ring);
   exchanges(ring);
-  nothing_without_type(ring);
+  no_elements_without_type(ring);
   failures(ring);
   failures_after_the_communicator_was_freed(ring);
   communicators(ring);

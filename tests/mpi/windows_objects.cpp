@@ -316,7 +316,7 @@ void accumulate_errors(MPI_Win win) {
   SUCCEEDS(MPI_Accumulate(value.data(), 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, win));
   SUCCEEDS(MPI_Get_accumulate(value.data(), 0, MPI_INT, result.data(), 0, MPI_INT, MPI_PROC_NULL, 0, 0,
                               MPI_BYTE, MPI_SUM, win));
-  // No operation and no type is refused for nothing.
+  // Without data, no operation and no type is refused.
   MPI_Datatype empty = MPI_DATATYPE_NULL;
   SUCCEEDS(MPI_Type_contiguous(0, MPI_INT, &empty));
   SUCCEEDS(MPI_Type_commit(&empty));

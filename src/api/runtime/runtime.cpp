@@ -93,8 +93,9 @@ bool shares_memory_with_all(const Job& job) {
          job.local_seats().size() == static_cast<std::size_t>(job.size());
 }
 
-/// Returns what rings of active messages need. `own` is this process's block of Service::active. Ranks of
-/// other worlds map this process at a time that it does not know, so their messages take the channel.
+/// Returns the doorbells and the memory that rings of active messages use. `own` is this process's block of
+/// Service::active. Ranks of other worlds map this process at a time that it does not know, so their messages
+/// take the channel.
 ActiveRings active_rings(Job& job, Doorbell& own) {
   return {
       .doorbell = [&job, &own](int rank) -> Doorbell* {

@@ -43,7 +43,7 @@ using Block = std::vector<std::byte>;
 /// A caller's call: its rank and its number.
 using CallName = std::pair<int, std::uint64_t>;
 
-/// What this image serves: calls that are not complete, and results that are not fetched.
+/// The calls that this image serves: those that are not complete, and results that are not fetched.
 struct Served {
   /// Handlers of messages from other ranks use it, and run one at a time.
   std::map<CallName, Block> calls;

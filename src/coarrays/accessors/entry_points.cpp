@@ -37,7 +37,8 @@ const Team* team_of(const Object& object) {
   return team;
 }
 
-/// Returns the world rank of the object's image, or -1. Reports why there is none.
+/// Returns the world rank of the object's image. Returns -1 if there is no such image, and reports the
+/// reason.
 int rank_of(const Object& object, const Outcome& outcome) {
   const auto place = static_cast<std::size_t>(object.image) - 1;
   // The only image that an accessor names is its caller.

@@ -13,8 +13,8 @@
 namespace librma::coarrays {
 namespace {
 
-/// What an image knows of an accessor that it has run. The compiler's accessors make their calls in front of
-/// all other statements, so each run makes as many.
+/// The knowledge that an image has of an accessor after running it. The compiler's accessors make their calls
+/// in front of all other statements, so each run makes as many.
 enum class Manner : std::uint8_t { unknown, alone, nests };
 
 struct Accessor {

@@ -68,7 +68,7 @@ bool OfiDriver::take_in(const Entries& entries, ssize_t read) {
     // 1.17 reports operations without a context, which are its own.
     if (entries[i].op_context != nullptr) end(*static_cast<OfiOperation*>(entries[i].op_context), entries[i]);
   }
-  // What a peer has sent before it ended is taken in before the failure of what was sent to it.
+  // The last messages of a peer that has ended are taken in before the failures of sends to it.
   return read == static_cast<ssize_t>(entries.size()) || (read > 0 && !failed_.empty());
 }
 

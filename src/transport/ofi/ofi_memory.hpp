@@ -23,8 +23,8 @@ namespace librma::transport {
 /// refused after its memory was registered again.
 ///
 /// The TCP providers before libfabric 1.19 look the keys of peers up without the lock under which their table
-/// changes. A lookup that goes astray refuses a valid key, and that ends the connection. So whoever drives
-/// the provider keeps the table as it is meanwhile (keep_table()).
+/// changes. A lookup that goes astray refuses a valid key, and that ends the connection. So a thread that
+/// drives the provider keeps the table as it is meanwhile (keep_table()).
 class OfiMemory {
  public:
   OfiMemory(const FabricTraits& traits, std::string name) : traits_(traits), name_(std::move(name)) {}

@@ -31,7 +31,7 @@ inline void copy_part(std::byte* to, const std::byte* from, std::size_t bytes) {
 }  // namespace
 
 int find_typed_buffer(const void* address, MPI_Count count, MPI_Datatype handle, Buffer& buffer) {
-  // Programs leave the type of nothing out, and MPICH takes that too.
+  // Programs pass MPI_DATATYPE_NULL with a count of 0, and MPICH accepts that.
   if (handle == MPI_DATATYPE_NULL && count == 0) {
     buffer = {.data = static_cast<std::byte*>(const_cast<void*>(address)), .bytes = 0};
     return MPI_SUCCESS;

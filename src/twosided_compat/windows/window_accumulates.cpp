@@ -33,7 +33,7 @@ const Datatype* element_of(const Datatype& type) {
 }
 
 /// Returns whether an argument has no data: no elements, or elements of size 0.
-bool is_nothing(const Argument& argument) {
+bool has_no_data(const Argument& argument) {
   if (argument.count == 0) return true;
   const auto* const type = find<Datatype>(argument.type);
   return argument.count > 0 && type != nullptr && type->size() == 0;
@@ -61,8 +61,9 @@ int accumulate_with(const Argument& origin, const Argument* result, int rank, MP
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   RMA_TRY_ASSIGN(target_type, find_datatype(type));
   if (count < 0) return failure(MPI_ERR_COUNT, fmt::format("the target's count is {}", count));
-  // Nothing is combined, so every operation and every type fits. mpi4py sums 0 bytes.
-  if (is_nothing({nullptr, count, type}) && is_nothing(origin) && (result == nullptr || is_nothing(*result)))
+  // Without data nothing is combined, so no operation and no type is refused. mpi4py sums 0 bytes.
+  if (has_no_data({nullptr, count, type}) && has_no_data(origin) &&
+      (result == nullptr || has_no_data(*result)))
     return MPI_SUCCESS;
   Accumulation accumulation;
   accumulation.op = predefined_number(op);

@@ -43,7 +43,8 @@ class ActiveWorld : public HelperWorld {
   /// A rank that sends by the channel all the same.
   int without_rings = -1;
 
-  /// What a rank's rings need. All memory is mapped everywhere, at its own address.
+  /// The doorbells and the memory that a rank's rings use. All memory is mapped everywhere, at its own
+  /// address.
   ActiveRings rings(State& state, int owner) {
     return {.doorbell = [this, owner](int rank) -> Doorbell* {
               if (way == Way::channel || (owner == without_rings && rank != owner)) return nullptr;
@@ -229,7 +230,7 @@ class DishonestActive : public ActiveWorld, public testing::WithParamInterface<b
     }
   }
   void say(const ActiveHeader& header, const Bytes& rest = {}) { say(bytes_of_wire(header) + rest); }
-  /// Opens the ranks. Rank 1 says what it likes, and else uses the channel.
+  /// Opens the ranks. Rank 1 may send anything, and uses the channel otherwise.
   void fresh_with_liar() {
     liar.reset();
     without_rings = 1;

@@ -186,7 +186,7 @@ TEST_F(DisturbedCma, APieceThatIsNotReadableEndsTheRest) {
   }
   EXPECT_EQ(added, 2048U) << "the piece that found no room in the second call";
   EXPECT_EQ(pieces.move(), RMA_ERR_ADDRESS);
-  EXPECT_EQ(std::memcmp(theirs + 1499 * 12, mine.data() + 1499 * 12, 8), 0) << "what came before is there";
+  EXPECT_EQ(std::memcmp(theirs + 1499 * 12, mine.data() + 1499 * 12, 8), 0) << "earlier pieces are there";
   const int calls = disturbance.copies;
   EXPECT_FALSE(
       pieces.add(reinterpret_cast<std::uintptr_t>(mine.data()), {reinterpret_cast<std::byte*>(theirs), 8}));
