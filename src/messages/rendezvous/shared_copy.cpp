@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "util/clock.hpp"
 #include "util/round.hpp"
 #include "util/statistics.hpp"
 #include "util/take_head.hpp"
@@ -10,20 +11,20 @@
 namespace librma {
 namespace {
 
-// A message has at least four pieces, so that neither process waits long for the other's last one. Shorter
-// pieces than the first number would cost more in system calls than they gain, and longer ones than the
-// second gain nothing.
-constexpr std::size_t kShortestPiece = std::size_t{16} << 10U;
+// Shorter pieces than the first number would cost more in system calls than they gain, and longer ones than
+// the second gain nothing: each process waits for the other's last piece.
+constexpr std::size_t kShortestPiece = std::size_t{32} << 10U;
 constexpr std::size_t kLongestPiece = std::size_t{128} << 10U;
-constexpr std::size_t kPieces = 8;
+static_assert(2 * kShortestPiece <= SharingTrials::kLeast);
+constexpr std::size_t kPieces = 4;
 /// A sender that sleeps is woken for messages of at least this size. Copying shorter ones takes no longer
 /// than waking.
 constexpr std::size_t kWorthWaking = std::size_t{256} << 10U;
 constexpr std::size_t kPage = ShareHead::kPage;
 
 std::size_t piece_of(std::size_t bytes) {
-  // Beyond 2^31 pieces the pieces grow, so that their number fits.
-  const std::size_t least = std::max(kShortestPiece, bytes >> 31U);
+  // Beyond 2^15 pieces the pieces grow, so that their number fits.
+  const std::size_t least = std::max(kShortestPiece, bytes >> 15U);
   return round_up(std::max(std::min(bytes / kPieces, kLongestPiece), least), kPage);
 }
 
@@ -32,14 +33,14 @@ std::size_t piece_of(std::size_t bytes) {
 bool SharedCopy::receive(ReceiveOperation& receive, std::uint64_t sender, std::uintptr_t from) {
   const int rank = receive.peer;
   const std::size_t bytes = receive.wanted();
-  if (bytes < std::max(options_.least, 2 * kShortestPiece) || !options_.polls ||
+  if (bytes < std::max(options_.least, SharingTrials::kLeast) || !options_.polls ||
       (bytes < kWorthWaking && outbox_.sleeps(rank))) {
     return false;
   }
   Inbox::Ring* const ring = inbox_.of(rank);
   // Acquire: pairs with the release below. One message at a time uses the claims.
   if (ring == nullptr || ring->sharing.exchange(true, std::memory_order_acquire)) return false;
-  if (!ring->help.asks()) {
+  if (!ring->trials.shares(bytes, monotonic_nanoseconds()) || !ring->help.asks()) {
     ring->sharing.store(false, std::memory_order_release);
     return false;
   }
@@ -85,7 +86,7 @@ std::uint32_t SharedCopy::read_pieces(const ReceiveOperation& receive, const Sha
                                       std::uintptr_t from, PieceClaims& claims, rma_status_t* status) {
   std::uint32_t read = 0;
   while (read < request.pieces()) {
-    const auto piece = claims.take(request.transfer, request.pieces());
+    const auto piece = claims.take(request.transfer, request.pieces(), PieceClaims::End::front);
     if (!piece) break;
     ++read;
     const auto [begin, bytes] = request.piece(*piece);
@@ -112,7 +113,7 @@ void SharedCopy::help(int rank, const ShareHead& request) {
   PieceClaims* const claims = outbox_.claims(rank);
   HelpedHead helped = {.receiver = request.receiver, .pieces = 0, .status = RMA_SUCCESS};
   while (helped.pieces < request.pieces()) {
-    const auto piece = claims->take(request.transfer, request.pieces());
+    const auto piece = claims->take(request.transfer, request.pieces(), PieceClaims::End::back);
     if (!piece) break;
     ++helped.pieces;
     const auto [begin, bytes] = request.piece(*piece);

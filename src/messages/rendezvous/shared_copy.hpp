@@ -14,8 +14,9 @@ namespace librma {
 
 /// Copies of long messages that both processes make together. The receiver cuts the message into pieces and
 /// reads them; it also tells the sender (MessageType::share). If the sender is in the library, as it is when
-/// it waits for the send, it writes pieces at the same time. Each takes the next piece that nobody has
-/// (PieceClaims), so the receiver never waits for a sender that does not come: it then copies all.
+/// it waits for the send, it writes pieces at the same time, from the end on. Each takes the next piece that
+/// nobody has (PieceClaims), so the receiver never waits for a sender that does not come: it then copies all.
+/// Whether that is faster than a copy by the receiver alone is tried for each sender (SharingTrials).
 /// Thread-safe.
 class SharedCopy {
  public:

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "rings/piece_claims.hpp"
 #include "rings/ring_line.hpp"
 
 namespace librma {
@@ -76,7 +77,9 @@ struct ShareHead {
     return {begin, std::min(piece_bytes(), static_cast<std::size_t>(bytes) - begin)};
   }
   /// Returns whether an honest rank may send this.
-  [[nodiscard]] bool valid() const { return bytes != 0 && pages != 0 && bytes / piece_bytes() < UINT32_MAX; }
+  [[nodiscard]] bool valid() const {
+    return bytes != 0 && pages != 0 && bytes / piece_bytes() < PieceClaims::kMostPieces;
+  }
 };
 struct HelpedHead {
   std::uint64_t receiver = 0;

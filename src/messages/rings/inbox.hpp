@@ -10,6 +10,7 @@
 
 #include "core/job/job.hpp"
 #include "messages/rings/help_record.hpp"
+#include "messages/rings/sharing_trials.hpp"
 #include "rings/line_ring.hpp"
 #include "util/waiting/spin_lock.hpp"
 
@@ -38,9 +39,10 @@ class Inbox {
     const int sender;
     SpinLock lock;  ///< held by the thread that reads the ring
     LineReceiver receiver;
-    std::atomic<bool> sharing = false;  ///< a thread uses the receiver's claims and the next two
+    std::atomic<bool> sharing = false;  ///< a thread uses the receiver's claims and the next three
     std::uint32_t transfers = 0;        ///< the number of the last transfer (PieceClaims)
     HelpRecord help;
+    SharingTrials trials;
     /// The sender is lost: what it writes is not read any more.
     std::atomic<bool> closed = false;
 
