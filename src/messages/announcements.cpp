@@ -114,15 +114,10 @@ bool Arrivals::take_in_revoked(const Arrival& arrival) {
     const std::lock_guard guard(context.lock, std::adopt_lock);
     context.revoke(arrival.source, lost);  // so it is not dropped, unless its number is retired
   }
-  // A send or receive that begins now finds the context revoked when it is in its pool.
-  operations_.sends().each(
-      [&](SendOperation& send) {
-        return send.own == &context && send.peer == arrival.source && std::exchange(send.open, false);
-      },
-      [&](SendOperation& send) {
-        outbox_.drop(send);
-        operations_.end(send, RMA_ERR_PEER_LOST);
-      });
+  // A send or receive that begins now finds the context revoked.
+  outbox_.take_sends(
+      arrival.source, [&](const SendOperation& send) { return send.own == &context; },
+      [&](const EndedSend& send) { operations_.end(send, RMA_ERR_PEER_LOST); });
   PostedReceive* hopeless = nullptr;
   {
     const std::lock_guard guard(context.lock);

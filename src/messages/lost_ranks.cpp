@@ -64,9 +64,8 @@ std::vector<Messages::Awaited> Messages::awaited_ranks() {
     const std::lock_guard guard(context.lock);
     context.matcher.see_posted(note);
   });
-  operations_.sends().see_all([&](const SendOperation& send) {
-    if (send.open) awaited[static_cast<std::size_t>(send.peer)] = Awaited::by_name;
-  });
+  outbox_.see_sends(
+      [&](const SendOperation& send) { awaited[static_cast<std::size_t>(send.peer)] = Awaited::by_name; });
   return awaited;
 }
 
@@ -121,11 +120,9 @@ void Messages::lose(int rank) {
   if (ends_wildcards) first_lost_.compare_exchange_strong(none, rank, std::memory_order_relaxed);
   any_lost_.store(true, std::memory_order_release);
   posts_otherwise_.store(true, std::memory_order_release);
-  operations_.sends().each(
-      [&](SendOperation& send) {
-        return send.peer == rank && !send.sharing && std::exchange(send.open, false);
-      },
-      [&](SendOperation& send) { operations_.end(send, RMA_ERR_PEER_LOST); });
+  outbox_.take_sends(
+      rank, [](const SendOperation& send) { return !send.sharing; },
+      [&](const EndedSend& send) { operations_.end(send, RMA_ERR_PEER_LOST); });
   rendezvous_.lose(rank);
   PostedReceive* hopeless = nullptr;
   contexts_.see_all([&](MessageContext& context) {

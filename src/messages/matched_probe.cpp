@@ -89,7 +89,7 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
     receive.info = info;
     receive.end.request = opened;
     receive.end.waits = request == nullptr;
-    operations_.begin(data);
+    operations_.begin(data.bytes);
   });
   arrivals_.deliver(std::move(message), operation);
   if (request != nullptr) return hand_over();
@@ -118,25 +118,11 @@ void Messages::cancel_receive(rma_request_t request) {
 }
 
 void Messages::cancel_send(rma_request_t request) {
-  SendOperation* withdrawn = nullptr;
-  int announced_to = -1;
-  RetractHead head;
-  static_cast<void>(operations_.sends().with(pending_.requests().note(request), [&](SendOperation& send) {
-    if (send.end.request != request || !send.open) return false;
-    if (outbox_.withdraw(send)) {
-      send.open = false;
-      withdrawn = &send;
-    } else if (outbox_.awaits_answer(send, send.peer) && !std::exchange(send.retracting, true)) {
-      announced_to = send.peer;
-      head = {.sender = send.name, .envelope = send.envelope};
-    }
-    // Otherwise the message is on its way with all its data, or the receiver has asked for them.
-    return true;
-  }));
-  if (withdrawn != nullptr) operations_.end(*withdrawn, RMA_ERR_CANCELED);
-  if (announced_to < 0) return;
-  outbox_.control(announced_to, MessageType::retract, head);
-  outbox_.nudge(announced_to);
+  const Outbox::Withdrawn withdrawn = outbox_.withdraw(request);
+  if (withdrawn.send) operations_.end(*withdrawn.send, RMA_ERR_CANCELED);
+  if (withdrawn.announced_to < 0) return;
+  outbox_.control(withdrawn.announced_to, MessageType::retract, withdrawn.announcement);
+  outbox_.nudge(withdrawn.announced_to);
 }
 
 void Messages::cancel(rma_request_t request) {

@@ -120,14 +120,14 @@ void Messages::describe(rma_request_t request, WaitNote& note) {
     librma::describe(operation, note);
     return true;
   };
-  // A send keeps no note. Names of receives are above 0.
+  // A send keeps no note, and no receive has the name 0.
   if (name != 0 && operations_.receives().with(name, describe_one)) return;
   if (pending_.engine().describe_follow_up(request, note)) return;
   const int rank = pending_.rank(request);
   if (rank != ProgressEngine::kNoRank) return ProgressEngine::describe_operations(rank, note);
   bool found = false;
-  operations_.sends().see_all([&](const SendOperation& send) {
-    if (!found && send.end.request == request) found = describe_one(send);
+  outbox_.see_sends([&](const SendOperation& send) {
+    if (!found && send.request == request) found = describe_one(send);
   });
   if (!found) note.call = "a request";
 }
@@ -153,20 +153,20 @@ Status Messages::hand_over() {
 
 Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
                       rma_request_t* request) {
-  SendOperation* operation = nullptr;
   connect_wanted();
-  Status status = start_send(data, rank, envelope, synchronous, nullptr, request, &operation);
-  return operation != nullptr ? finish_send(*operation) : std::move(status);
+  if (request != nullptr) return start_send(data, rank, envelope, synchronous, nullptr, request, nullptr);
+  AwaitedSend awaited;
+  RMA_TRY(start_send(data, rank, envelope, synchronous, nullptr, nullptr, &awaited));
+  return finish_send(awaited);
 }
 
 Status Messages::start_send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
-                            MessageContext* own, rma_request_t* request, SendOperation** started) {
+                            MessageContext* own, rma_request_t* request, AwaitedSend* awaited) {
   bool sent = false;
   if (synchronous || !data.contiguous() || outbox_.announces(data.bytes)) {
     RMA_TRY(outbox_.ready(rank));
-  } else if (Status status = outbox_.try_eager(rank, envelope, {data.address, data.bytes}, &sent);
-             !status.ok()) {
-    return status;
+  } else {
+    RMA_TRY(outbox_.try_eager(rank, envelope, {data.address, data.bytes}, &sent));
   }
   if (sent) {
     count(Counter::send_eager);
@@ -177,38 +177,49 @@ Status Messages::start_send(const MessageData& data, int rank, Envelope envelope
   const ProgressEngine::Attendance attendance(pending_.engine(), request == nullptr);
   rma_request_t opened = RMA_REQUEST_NULL;
   RMA_TRY(operations_.open(request, &opened));
-  Undo close([&] { abandon(opened); });
-  SendOperation& operation = operations_.sends().make([&](SendOperation& send) {
-    send.peer = rank;
-    send.envelope = envelope;
-    send.data = data;
-    send.own = own;
-    send.end.request = opened;
-    send.end.waits = request == nullptr;
-    operations_.begin(data);
+  operations_.begin(data.bytes);
+  Undo leave([&] {
+    operations_.leave(data.bytes);
+    abandon(opened);
   });
-  close.dismiss();
-  const std::uint64_t name = operation.name;
-  if (opened != RMA_REQUEST_NULL) pending_.requests().set_note(opened, name);
-  if (outbox_.send(rank, operation, synchronous)) {
-    if (operations_.claim_send(name)) operations_.end(operation, RMA_SUCCESS);
-  } else if (outbox_.lost(rank) || (own != nullptr && own->revoked_by(rank))) {
-    // That happened before the operation was known there, or meanwhile.
-    const bool claimed = operations_.claim_send(name);
-    if (own != nullptr)
-      outbox_.drop(operation);  // which may have got it only after another thread has ended it
-    if (claimed) operations_.end(operation, RMA_ERR_PEER_LOST);
+  const Outbox::Started started = outbox_.send(rank, {.envelope = envelope,
+                                                      .data = data,
+                                                      .own = own,
+                                                      .synchronous = synchronous,
+                                                      .request = opened,
+                                                      .awaited = awaited});
+  if (started == Outbox::Started::lost && request == nullptr)
+    return OperationEnds::outcome(RMA_ERR_PEER_LOST, rank);
+  leave.dismiss();
+  if (started != Outbox::Started::under_way) {
+    operations_.leave(data.bytes);
+    if (request != nullptr) {
+      const bool lost = started == Outbox::Started::lost;
+      pending_.settle(opened, lost ? RMA_ERR_PEER_LOST : RMA_SUCCESS, rank);
+    }
   }
-  if (request != nullptr) return hand_over();
-  *started = &operation;
-  return {};
+  return request != nullptr ? hand_over() : Status();
 }
 
-Status Messages::finish_send(SendOperation& operation) {
+Status Messages::finish_send(AwaitedSend& awaited) {
+  if (awaited.name == 0) return {};
   const ProgressEngine::Attendance attendance(pending_.engine());
-  Status status = wait(operation);
-  operations_.sends().end(operation);
-  return status;
+  while (!awaited.done.load(std::memory_order_acquire)) {
+    try {
+      wait_until(
+          [&] { return awaited.done.load(std::memory_order_acquire); },
+          [&](WaitNote& note) {
+            static_cast<void>(outbox_.with_send(awaited.peer, awaited.name, [&](const SendOperation& send) {
+              librma::describe(send, note);
+              return true;
+            }));
+          });
+    } catch (const std::bad_alloc&) {
+      // Another message found no memory. The operation has the caller's buffer, so this call stays.
+      sched_yield();
+    }
+  }
+  return OperationEnds::outcome(awaited.status, awaited.peer);
 }
 
 Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
@@ -244,7 +255,7 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
     receive.end.request = issuer.opened;
     receive.end.posted = issuer.posted;
     receive.end.waits = issuer.waits();
-    operations_.begin(data);
+    operations_.begin(data.bytes);
   });
   close.dismiss();
   if (issuer.opened != RMA_REQUEST_NULL) pending_.requests().set_note(issuer.opened, operation.name);
@@ -368,9 +379,7 @@ bool Messages::progress() {
     probe_awaited_ranks();
   }
   bool found = arrivals_.poll_rings();
-  found = outbox_.progress([this](std::uint64_t name, int rank) {
-    static_cast<void>(operations_.end_send(name, rank, RMA_SUCCESS));
-  }) || found;
+  found = outbox_.progress([this](const EndedSend& send) { operations_.end(send, RMA_SUCCESS); }) || found;
   while (const std::optional<int> broken = outbox_.take_broken()) {
     lose(*broken);
     found = true;

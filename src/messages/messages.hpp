@@ -170,15 +170,15 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// to it. RMA_ERR_PEER_LOST, RMA_ERR_TRUNCATED.
   [[nodiscard]] Status receive_without_fail(const MessageData& data, const Wanted& wanted,
                                             rma_message_info_t* info);
-  /// Starts a send of the library's own. `own` is this rank's context that `rank` may revoke. Stores the
-  /// operation, or null if the send is over; the caller passes it to finish_send().
+  /// Starts a send of the library's own. `own` is this rank's context that `rank` may revoke. The caller
+  /// passes `awaited`, which is new, to finish_send(), unless this fails.
   [[nodiscard]] Status start_send(const MessageData& data, int rank, Envelope envelope, MessageContext& own,
-                                  SendOperation** operation) {
+                                  AwaitedSend& awaited) {
     connect_wanted();
-    return start_send(data, rank, envelope, false, &own, nullptr, operation);
+    return start_send(data, rank, envelope, false, &own, nullptr, &awaited);
   }
   /// Waits for the end of the send. The caller may reuse the data then.
-  [[nodiscard]] Status finish_send(SendOperation& operation);
+  [[nodiscard]] Status finish_send(AwaitedSend& awaited);
   /// Finds or makes the path to `rank`. After that, post_send() to the rank waits for nothing.
   /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH.
   [[nodiscard]] Status connect(int rank) {
@@ -251,7 +251,9 @@ class Messages final : public ProgressSource, public WaitProgress {
 
   /// Returns whether another rank may need this one's progress while it waits for something else: a send or
   /// receive is under way, or a message waits for room.
-  [[nodiscard]] bool pending() const override { return operations_.any() || outbox_.waits(); }
+  [[nodiscard]] bool pending() const override {
+    return operations_.any() || outbox_.any_sends() || outbox_.waits();
+  }
   bool drive() override { return pending_.engine().progress(); }
 
   bool progress() override;
@@ -311,9 +313,9 @@ class Messages final : public ProgressSource, public WaitProgress {
   [[gnu::noinline]] void progress_everywhere(std::uint64_t looks);
   /// Returns from a nonblocking call, whose operation the progress thread drives if there is one.
   [[nodiscard]] Status hand_over();
-  /// The others of this name. At most one of `request` and `operation` is null.
+  /// The others of this name. Exactly one of `request` and `awaited` is null.
   [[nodiscard]] Status start_send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
-                                  MessageContext* own, rma_request_t* request, SendOperation** operation);
+                                  MessageContext* own, rma_request_t* request, AwaitedSend* awaited);
   /// Closes the request of an operation that could not begin. Does nothing for RMA_REQUEST_NULL.
   void abandon(rma_request_t opened);
   [[nodiscard]] Status start_receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,

@@ -376,11 +376,10 @@ void receive_in_need() {
     librma::MessageContext& own = messages.context(number);
     std::uint64_t word = 0x5eed;
     const auto send = [&] {
-      librma::SendOperation* operation = nullptr;
+      librma::AwaitedSend awaited;
       const auto data = librma::MessageData::of(std::as_bytes(std::span(&word, 1)));
-      expect(messages.start_send(data, me, {.context = number, .tag = 7}, own, &operation).ok(), "send",
-             "sent");
-      if (operation != nullptr) expect(messages.finish_send(*operation).ok(), "send", "finished");
+      expect(messages.start_send(data, me, {.context = number, .tag = 7}, own, awaited).ok(), "send", "sent");
+      expect(messages.finish_send(awaited).ok(), "send", "finished");
     };
     std::thread sender;
     if (later) {

@@ -29,18 +29,20 @@ Status ScheduleChannel::post(const PlanStep& step, int tag, rma_request_t* reque
 }
 
 Status ScheduleChannel::start(int member, int tag, const void* data, std::size_t bytes, Sending& sending) {
-  sending = {.member = member};
+  sending.member = member;
+  AwaitedSend& send = sending.send.emplace();
   const auto whole = MessageData::of({static_cast<const std::byte*>(data), bytes});
   Status status = unless_exhausted([&] {
-    return messages_.start_send(whole, rank_of(member), {.context = own_.number(), .tag = tag}, own_,
-                                &sending.operation);
+    return messages_.start_send(whole, rank_of(member), {.context = own_.number(), .tag = tag}, own_, send);
   });
   return explained(std::move(status), member);
 }
 
 Status ScheduleChannel::finish(Sending& sending) {
-  if (sending.operation == nullptr) return {};
-  return explained(messages_.finish_send(*std::exchange(sending.operation, nullptr)), sending.member);
+  if (!sending.send) return {};
+  Status sent = messages_.finish_send(*sending.send);
+  sending.send.reset();
+  return explained(std::move(sent), sending.member);
 }
 
 Status ScheduleChannel::receive(int member, int& tag, void* data, std::size_t bytes) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "messages/messages.hpp"
 #include "util/status.hpp"
@@ -19,7 +20,7 @@ class TeamCarrier {
   /// A send that may still be under way.
   struct Sending {
     int member = 0;
-    SendOperation* operation = nullptr;  ///< null: it is over
+    std::optional<AwaitedSend> send = {};  ///< none before the start, and after the end
   };
 
   TeamCarrier() = default;

@@ -1,7 +1,5 @@
 #include "messages/matching/operation_ends.hpp"
 
-#include <utility>
-
 #include "util/text.hpp"
 
 namespace librma {
@@ -22,7 +20,7 @@ void OperationEnds::release(MessageEnd& end, rma_status_t status, int rank) {
 }
 
 void OperationEnds::end(ReceiveOperation& receive, rma_status_t status, bool wakes) {
-  if (ProgressThread* const thread = driver(receive.data); thread != nullptr) thread->end();
+  leave(receive.data.bytes);
   if (receive.end.waits) return release(receive.end, status, receive.peer);
   rma_posted_recv_t* posted = nullptr;
   rma_request_t request = RMA_REQUEST_NULL;
@@ -36,28 +34,12 @@ void OperationEnds::end(ReceiveOperation& receive, rma_status_t status, bool wak
   if (wakes) pending_.engine().wake();
 }
 
-void OperationEnds::end(SendOperation& send, rma_status_t status) {
-  if (ProgressThread* const thread = driver(send.data); thread != nullptr) thread->end();
-  if (send.end.waits) return release(send.end, status, send.peer);
-  const rma_request_t request = send.end.request;
-  const int rank = send.peer;
-  sends_.end(send);
-  pending_.settle(request, status, rank);
-}
-
-bool OperationEnds::end_send(std::uint64_t name, int peer, rma_status_t status) {
-  SendOperation* ended = nullptr;
-  static_cast<void>(sends_.with(name, [&](SendOperation& send) {
-    if (send.peer != peer || !std::exchange(send.open, false)) return false;
-    ended = &send;
-    return true;
-  }));
-  if (ended != nullptr) end(*ended, status);
-  return ended != nullptr;
-}
-
-bool OperationEnds::claim_send(std::uint64_t name) {
-  return sends_.with(name, [](SendOperation& send) { return std::exchange(send.open, false); });
+void OperationEnds::end(const EndedSend& send, rma_status_t status) {
+  leave(send.bytes);
+  if (send.awaited == nullptr) return pending_.settle(send.request, status, send.peer);
+  send.awaited->status = status;
+  send.awaited->done.store(true, std::memory_order_release);  // last: the memory is the caller's again
+  pending_.engine().wake();
 }
 
 Status OperationEnds::outcome(rma_status_t status, int rank) {

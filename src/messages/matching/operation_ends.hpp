@@ -12,7 +12,7 @@
 
 namespace librma {
 
-/// The sends and receives under way, and how they end. Thread-safe.
+/// The receives under way, and how they and sends end. Thread-safe.
 class OperationEnds {
  public:
   /// Operations of more than `eager` bytes may need progress long after their call, unlike messages that
@@ -20,17 +20,19 @@ class OperationEnds {
   OperationEnds(PendingOperations& pending, std::size_t eager)
       : pending_(pending), eager_(eager), callers_receives_(this_thread()) {}
 
-  /// Says that an operation with these data begins, which end() ends.
-  void begin(const MessageData& data) {
-    if (ProgressThread* const thread = driver(data); thread != nullptr) thread->begin();
+  /// Says that an operation of so many bytes begins, which end() ends.
+  void begin(std::size_t bytes) {
+    if (ProgressThread* const thread = driver(bytes); thread != nullptr) thread->begin();
+  }
+
+  /// Says that it is over, or has not begun after all.
+  void leave(std::size_t bytes) {
+    if (ProgressThread* const thread = driver(bytes); thread != nullptr) thread->end();
   }
 
   [[nodiscard]] SlotTable<ReceiveOperation>& receives() { return receives_; }
-  [[nodiscard]] SlotTable<SendOperation>& sends() { return sends_; }
-  /// Returns whether an operation is under way.
-  [[nodiscard]] bool any() const {
-    return sends_.live() != 0 || receives_.live() != 0 || callers_receives_.sum() != 0;
-  }
+  /// Returns whether a receive is under way.
+  [[nodiscard]] bool any() const { return receives_.live() != 0 || callers_receives_.sum() != 0; }
   /// Counts a CallersReceive that begins. It ends by end(), or becomes a ReceiveOperation and is left().
   void begin_callers() { callers_receives_.add(1); }
   void leave_callers(int count) { callers_receives_.add(-count); }
@@ -42,7 +44,7 @@ class OperationEnds {
   /// Ends an operation: completes its request, or releases the thread that waits for it. `wakes`: false if
   /// the caller wakes the threads that sleep for messages later (ProgressEngine::wake).
   void end(ReceiveOperation& receive, rma_status_t status, bool wakes = true);
-  void end(SendOperation& send, rma_status_t status);
+  void end(const EndedSend& send, rma_status_t status);
   /// Ends a receive in the caller's memory, which is in no matcher. `rank` is the one that a failure is
   /// about. The caller wakes the threads that sleep for messages later.
   void end(CallersReceive& receive, rma_status_t status, int rank) {
@@ -64,19 +66,15 @@ class OperationEnds {
   void wake() { pending_.engine().wake(); }
   /// Does the same for a caller that has executed a full barrier after the end.
   void wake_after_barrier() { pending_.engine().woken_by_change(); }
-  /// Ends the send with this name, if it is still open and goes to `peer`. Returns whether it was.
-  bool end_send(std::uint64_t name, int peer, rma_status_t status);
-  /// Takes the claim on the end of a send. Returns false if somebody else has it.
-  [[nodiscard]] bool claim_send(std::uint64_t name);
 
   /// Returns the status with its text. `rank` is the rank that a failure is about.
   [[nodiscard]] static Status outcome(rma_status_t status, int rank);
   [[nodiscard]] static std::string explain(rma_status_t code, int rank);
 
  private:
-  /// Returns the progress thread, if there is one and an operation with these data needs it.
-  [[nodiscard]] ProgressThread* driver(const MessageData& data) {
-    return data.bytes > eager_ ? pending_.engine().progress_thread() : nullptr;
+  /// Returns the progress thread, if there is one and an operation of so many bytes needs it.
+  [[nodiscard]] ProgressThread* driver(std::size_t bytes) {
+    return bytes > eager_ ? pending_.engine().progress_thread() : nullptr;
   }
   /// Releases the thread whose call waits for the operation. The thread then gives the slot back.
   void release(MessageEnd& end, rma_status_t status, int rank);
@@ -85,7 +83,6 @@ class OperationEnds {
   const std::size_t eager_;
   SplitCount callers_receives_;
   SlotTable<ReceiveOperation> receives_;
-  SlotTable<SendOperation> sends_;
 };
 
 }  // namespace librma

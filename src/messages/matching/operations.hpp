@@ -25,7 +25,7 @@ namespace librma {
 class MessageContext;
 struct WrittenPieces;
 
-/// How an operation tells its issuer that it is over. Either the issuer's call waits for `done`, and gives
+/// How a receive tells its issuer that it is over. Either the issuer's call waits for `done`, and gives
 /// the operation's slot back; or the issuer has a request, or memory in which it looks (rma/unchecked.h), and
 /// the slot is given back when the operation ends.
 struct MessageEnd {
@@ -112,7 +112,25 @@ struct ReceiveOperation : PostedReceive {
   [[nodiscard]] rma_status_t status() const { return bytes <= data.bytes ? RMA_SUCCESS : RMA_ERR_TRUNCATED; }
 };
 
-/// A send that was not over when it was issued.
+/// The memory in which a caller that waits for a send learns of its end. It stays until `done`.
+struct AwaitedSend {
+  std::uint64_t name = 0;  ///< of the operation; 0: the send was over when its call returned
+  int peer = -1;
+  rma_status_t status = RMA_SUCCESS;  ///< from the end on
+  /// Stored with release order, last. The waiting thread loads it with acquire order.
+  std::atomic<bool> done = false;
+};
+
+/// A send that is under way no more: all that its end has to be told by.
+struct EndedSend {
+  int peer = -1;
+  std::size_t bytes = 0;
+  rma_request_t request = RMA_REQUEST_NULL;  ///< null if `awaited` is not
+  AwaitedSend* awaited = nullptr;
+};
+
+/// A send that was not over when it was issued. The lock of the peer's ring guards it (Outbox). An operation
+/// is in the outbox's table until it ends: the thread that takes it out ends it.
 struct SendOperation {
   explicit SendOperation(std::uint64_t own_name) : name(own_name) {}
 
@@ -122,33 +140,36 @@ struct SendOperation {
   MessageData data;
   /// This rank's own context if the receiver may revoke it; null for the program's messages.
   MessageContext* own = nullptr;
-  /// The operation can be ended by the peer, or because the peer is lost: whoever clears the flag, under the
-  /// pool's lock, ends it.
-  bool open = true;
   /// A thread copies pieces of the data to the receiver. Losing the peer does not end the send meanwhile.
   bool sharing = false;
-  bool retracting = false;  ///< the receiver was asked to forget the announcement; under the table's lock
-  /// Says who has the turn. The outbox alone uses the operation while it holds it, so an answer of the
-  /// receiver that comes then, by a guessed name, must not end it. The outbox writes this under its peer's
-  /// lock.
+  bool retracting = false;  ///< the receiver was asked to forget the announcement
+  /// Says who has the turn. The backlog has the operation while it is held, so an answer of the receiver that
+  /// comes then, by a guessed name, must not end it.
   enum class Stage : std::uint8_t {
     held,        ///< the outbox has not sent the message or its announcement yet
     announced,   ///< the receiver may answer
     fragmenting  ///< the outbox sends the data in fragments, and then ends the operation
   };
-  std::atomic<Stage> stage = Stage::held;
+  Stage stage = Stage::held;
+  [[nodiscard]] bool awaits_answer() const { return stage == Stage::announced; }
 
-  // Of an operation whose data the sender writes to the receiver, under the table's lock:
+  // Of an operation whose data the sender writes to the receiver:
   bool piped = false;       ///< announced as RendezvousForm::piped
   std::size_t asked = 0;    ///< the receiver has asked for pieces up to this byte
   std::size_t writing = 0;  ///< pieces that a device reads now
   DeviceMemory memory;      ///< keeps the data registered while another host may read them
-  MessageEnd end;
+  // How the issuer learns of the end:
+  rma_request_t request = RMA_REQUEST_NULL;
+  AwaitedSend* awaited = nullptr;  ///< null if there is a request
 
   // After the receiver has asked for fragments:
   std::uint64_t receiver = 0;  ///< the receiver's name for the operation
   std::size_t given = 0;       ///< bytes [given, wanted) are still to be sent
   std::size_t wanted = 0;
+
+  [[nodiscard]] EndedSend ended() const {
+    return {.peer = peer, .bytes = data.bytes, .request = request, .awaited = awaited};
+  }
 };
 
 /// Say what a thread waits for that waits for the operation's end.

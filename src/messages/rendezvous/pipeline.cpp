@@ -97,11 +97,10 @@ bool Pipeline::take_in_ready(const Arrival& arrival) {
   const auto keys = take_head<RailKeys>(body);
   if (!ready || !keys || !body.empty()) return false;
   MessageData data;
-  const bool known = operations_.sends().with(ready->sender, [&](SendOperation& send) {
+  const bool known = outbox_.with_send(arrival.source, ready->sender, [&](SendOperation& send) {
     // An honest receiver asks for the pieces in order, and for each once.
-    if (!outbox_.awaits_answer(send, arrival.source) || !send.piped || ready->bytes == 0 ||
-        ready->bytes > send.data.bytes || ready->offset > send.data.bytes - ready->bytes ||
-        ready->offset < send.asked) {
+    if (!send.awaits_answer() || !send.piped || ready->bytes == 0 || ready->bytes > send.data.bytes ||
+        ready->offset > send.data.bytes - ready->bytes || ready->offset < send.asked) {
       return false;
     }
     send.asked = static_cast<std::size_t>(ready->offset + ready->bytes);
@@ -117,7 +116,7 @@ bool Pipeline::take_in_ready(const Arrival& arrival) {
 
 void Pipeline::say_written(int rank, const ReadyHead& ready, rma_status_t status) {
   // Before the receiver is told, because it may then end the operation.
-  static_cast<void>(operations_.sends().with(ready.sender, [](SendOperation& send) {
+  static_cast<void>(outbox_.with_send(rank, ready.sender, [](SendOperation& send) {
     --send.writing;
     return true;
   }));

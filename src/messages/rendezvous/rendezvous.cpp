@@ -150,8 +150,8 @@ bool Rendezvous::take_in_clear(const Arrival& arrival) {
   std::span<const std::byte> body = arrival.body;
   const auto head = take_head<ClearHead>(body);
   if (!head || !body.empty()) return false;
-  return operations_.sends().with(head->sender, [&](SendOperation& send) {
-    if (!awaits_end(send, arrival.source) || head->begin >= head->end || head->end > send.data.bytes) {
+  return outbox_.with_send(arrival.source, head->sender, [&](SendOperation& send) {
+    if (!awaits_end(send) || head->begin >= head->end || head->end > send.data.bytes) {
       return false;
     }
     send.receiver = head->receiver;
@@ -188,30 +188,20 @@ bool Rendezvous::take_in_finished(const Arrival& arrival) {
   std::span<const std::byte> body = arrival.body;
   const auto head = take_head<FinishedHead>(body);
   if (!head || !body.empty() || head->status < RMA_SUCCESS || head->status > RMA_ERR_CANCELED) return false;
-  SendOperation* ended = nullptr;
-  static_cast<void>(operations_.sends().with(head->sender, [&](SendOperation& send) {
-    if (!awaits_end(send, arrival.source)) return false;
-    send.open = false;
-    ended = &send;
-    return true;
-  }));
-  if (ended != nullptr) operations_.end(*ended, static_cast<rma_status_t>(head->status));
-  return ended != nullptr;
+  const auto ended = outbox_.take_send(arrival.source, head->sender, awaits_end);
+  if (ended) operations_.end(*ended, static_cast<rma_status_t>(head->status));
+  return ended.has_value();
 }
 
 bool Rendezvous::take_in_retracted(const Arrival& arrival) {
   std::span<const std::byte> body = arrival.body;
   const auto head = take_head<RetractedHead>(body);
   if (!head || !body.empty()) return false;
-  SendOperation* ended = nullptr;
-  static_cast<void>(operations_.sends().with(head->sender, [&](SendOperation& send) {
-    if (!send.retracting || !awaits_end(send, arrival.source)) return false;
-    send.open = false;
-    ended = &send;
-    return true;
-  }));
-  if (ended != nullptr) operations_.end(*ended, RMA_ERR_CANCELED);
-  return ended != nullptr;
+  const auto ended = outbox_.take_send(arrival.source, head->sender, [](const SendOperation& send) {
+    return send.retracting && awaits_end(send);
+  });
+  if (ended) operations_.end(*ended, RMA_ERR_CANCELED);
+  return ended.has_value();
 }
 
 void Rendezvous::lose(int rank) {

@@ -48,11 +48,10 @@ class Rendezvous {
   [[nodiscard]] bool read_host(ReceiveOperation& receive, const Announcement& announced);
   [[nodiscard]] bool read_keyed(ReceiveOperation& receive, const Announcement& announced);
 
-  /// Returns whether the receiver, `rank`, may end the operation or ask for fragments now. The caller holds
-  /// the lock of the pool.
-  [[nodiscard]] bool awaits_end(const SendOperation& send, int rank) {
+  /// Returns whether the receiver may end the operation or ask for fragments now.
+  [[nodiscard]] static bool awaits_end(const SendOperation& send) {
     // A device still reads the data of a receiver that has not waited for its pieces.
-    return send.writing == 0 && outbox_.awaits_answer(send, rank);
+    return send.writing == 0 && send.awaits_answer();
   }
   [[nodiscard]] bool take_in_clear(const Arrival& arrival);
   [[nodiscard]] bool take_in_fragment(const Arrival& arrival);

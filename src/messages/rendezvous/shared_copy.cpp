@@ -100,9 +100,8 @@ std::uint32_t SharedCopy::read_pieces(const ReceiveOperation& receive, const Sha
 void SharedCopy::help(int rank, const ShareHead& request) {
   if (!remote_access_.permitted(rank)) return;
   const std::byte* data = nullptr;
-  static_cast<void>(operations_.sends().with(request.sender, [&](SendOperation& send) {
-    if (!outbox_.awaits_answer(send, rank) || send.sharing || !send.data.contiguous() ||
-        request.bytes > send.data.bytes) {
+  static_cast<void>(outbox_.with_send(rank, request.sender, [&](SendOperation& send) {
+    if (!send.awaits_answer() || send.sharing || !send.data.contiguous() || request.bytes > send.data.bytes) {
       return false;
     }
     send.sharing = true;  // so lose() leaves it to this thread
@@ -123,12 +122,12 @@ void SharedCopy::help(int rank, const ShareHead& request) {
     }
   }
   if (helped.pieces != 0) outbox_.control(rank, MessageType::helped, helped);
-  static_cast<void>(operations_.sends().with(request.sender, [](SendOperation& send) {
-    send.sharing = false;
-    return true;
-  }));
   // lose() may have left the send to this thread.
-  if (outbox_.lost(rank)) static_cast<void>(operations_.end_send(request.sender, rank, RMA_ERR_PEER_LOST));
+  const auto left = outbox_.take_send(rank, request.sender, [&](SendOperation& send) {
+    send.sharing = false;
+    return outbox_.lost(rank);
+  });
+  if (left) operations_.end(*left, RMA_ERR_PEER_LOST);
 }
 
 bool SharedCopy::take_in_helped(const Arrival& arrival) {

@@ -45,6 +45,7 @@ Outbox::Outbox(Job& job, Channel* channel, Network* network, Inbox& inbox, const
       limits_(limits),
       ports_(static_cast<std::size_t>(job.size())),
       peers_(ports_.size()),
+      sends_(this_thread()),
       sent_by_ports_(Counter::send_eager, [this] { return sent_by_ports(); }) {
   rings_.reserve(peers_.size());
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) peers_[rank].port = &ports_[rank];
@@ -206,21 +207,9 @@ bool Outbox::put(int rank, OutboxPeer& peer, const Waiting& waiting) {
   }
   if (!put(rank, peer, waiting.type, envelope, {waiting.head.data(), waiting.head_bytes}, data)) return false;
   if (waiting.type == MessageType::rendezvous && waiting.operation != nullptr) {
-    waiting.operation->stage.store(SendOperation::Stage::announced, std::memory_order_release);
+    waiting.operation->stage = SendOperation::Stage::announced;
   }
   return true;
-}
-
-bool Outbox::awaits_answer(const SendOperation& operation, int rank) {
-  if (!operation.open || operation.peer != rank) return false;
-  const auto announced = [&operation] {
-    return operation.stage.load(std::memory_order_acquire) == SendOperation::Stage::announced;
-  };
-  if (announced()) return true;
-  // An honest answer may come before the thread that has just sent the announcement has noted that. It still
-  // holds the lock then.
-  const std::lock_guard guard(peer_of(rank).port->lock);
-  return announced();
 }
 
 void Outbox::call(int rank) {
@@ -237,17 +226,29 @@ void Outbox::enqueue(OutboxPeer& peer, const Waiting& waiting) {
   waiting_.fetch_add(1, std::memory_order_release);
 }
 
-bool Outbox::send(int rank, SendOperation& operation, bool synchronous) {
+Outbox::Started Outbox::send(int rank, const Outgoing& message) {
   OutboxPeer& peer = peer_of(rank);
   bool over = false;
   {
     const std::lock_guard guard(peer.port->lock);
-    if (peer.lost) return false;
+    // lose() and those who note a revocation do that before they take the sends to the rank out of the table.
+    if (peer.lost || (message.own != nullptr && message.own->revoked_by(rank))) return Started::lost;
+    SendOperation& operation = peer.sends.make();
+    sends_.add(1);
     // Without memory, nothing was sent, and nothing is to be released.
-    Undo forget([&peer, cost = peer.port->eager_cost] { peer.port->eager_cost = cost; });
+    Undo forget([&, cost = peer.port->eager_cost] {
+      peer.port->eager_cost = cost;
+      static_cast<void>(end_in_table(peer, operation));
+    });
+    operation.peer = rank;
+    operation.envelope = message.envelope;
+    operation.data = message.data;
+    operation.own = message.own;
+    operation.request = message.request;
+    operation.awaited = message.awaited;
     Waiting waiting = {.type = MessageType::rendezvous, .operation = &operation};
     const std::size_t bytes = operation.data.bytes;
-    if (!synchronous && may_be_eager(peer, operation.envelope, bytes)) {
+    if (!message.synchronous && may_be_eager(peer, operation.envelope, bytes)) {
       waiting.type = MessageType::eager;
       waiting.start = bytes;
       waiting.cost = UnexpectedWindow::cost(bytes);
@@ -258,14 +259,40 @@ bool Outbox::send(int rank, SendOperation& operation, bool synchronous) {
       announce(rank, peer, operation, waiting);
     }
     if (peer.waits() || !put(rank, peer, waiting)) {
+      if (peer.lost) return Started::lost;
       enqueue(peer, waiting);
     } else {
       over = waiting.type == MessageType::eager;
     }
     forget.dismiss();
+    if (over) {
+      static_cast<void>(end_in_table(peer, operation));
+    } else if (message.awaited != nullptr) {
+      message.awaited->name = operation.name;
+      message.awaited->peer = rank;
+    }
   }
   if (by_ring(rank)) wake(rank);
-  return over;
+  return over ? Started::over : Started::under_way;
+}
+
+EndedSend Outbox::end_in_table(OutboxPeer& peer, SendOperation& send) {
+  const EndedSend ended = send.ended();
+  sends_.add(-1);
+  peer.sends.end(send);
+  return ended;
+}
+
+EndedSend Outbox::take_out(OutboxPeer& peer, SendOperation& send) {
+  // A message that was announced waits for its receiver, and for no room.
+  if (send.stage != SendOperation::Stage::announced) {
+    const std::size_t dropped =
+        std::erase_if(peer.backlog, [&](const Waiting& waiting) { return waiting.operation == &send; }) +
+        std::erase(peer.fragmented, &send);
+    peer.decide_at_once();
+    waiting_.fetch_sub(dropped, std::memory_order_relaxed);
+  }
+  return end_in_table(peer, send);
 }
 
 void Outbox::control(int rank, MessageType type, std::span<const std::byte> head) {
@@ -305,10 +332,9 @@ void Outbox::try_control(int rank, MessageType type, std::span<const std::byte> 
 
 void Outbox::send_fragments(SendOperation& operation) {
   OutboxPeer& peer = peer_of(operation.peer);
-  const std::lock_guard guard(peer.port->lock);
   if (peer.lost) return;                  // lose() or its caller ends the operation
   peer.fragmented.push_back(&operation);  // throws before anything has changed
-  operation.stage.store(SendOperation::Stage::fragmenting, std::memory_order_relaxed);
+  operation.stage = SendOperation::Stage::fragmenting;
   waiting_.fetch_add(1, std::memory_order_release);
 }
 
@@ -317,7 +343,7 @@ bool Outbox::pump(int rank, OutboxPeer& peer, Ended& ended) {
   while (!peer.backlog.empty() && !peer.lost && !ended.full()) {
     const Waiting& waiting = peer.backlog.front();
     if (!put_if_memory(rank, peer, waiting)) return found;
-    if (waiting.type == MessageType::eager) ended.add(waiting.operation->name);
+    if (waiting.type == MessageType::eager) ended.add(end_in_table(peer, *waiting.operation));
     peer.backlog.pop_front();
     peer.decide_at_once();
     waiting_.fetch_sub(1, std::memory_order_relaxed);
@@ -332,7 +358,7 @@ bool Outbox::pump(int rank, OutboxPeer& peer, Ended& ended) {
     if (operation.given < operation.wanted) continue;
     peer.fragmented.pop_front();
     waiting_.fetch_sub(1, std::memory_order_relaxed);
-    ended.add(operation.name);
+    ended.add(end_in_table(peer, operation));
   }
   return found;
 }
@@ -353,7 +379,7 @@ std::size_t Outbox::put_fragment(int rank, OutboxPeer& peer, const SendOperation
   return 0;
 }
 
-bool Outbox::pump_all(const std::function<void(std::uint64_t name, int rank)>& ended) {
+bool Outbox::pump_all(const std::function<void(const EndedSend& send)>& ended) {
   bool found = false;
   for (int rank = 0; rank < job_.size(); ++rank) {
     OutboxPeer& peer = peer_of(rank);
@@ -373,7 +399,7 @@ bool Outbox::pump_all(const std::function<void(std::uint64_t name, int rank)>& e
       }
       if (sent && by_ring(rank)) wake(rank);
       found = found || sent;
-      for (const std::uint64_t name : over.names()) ended(name, rank);
+      for (const EndedSend& send : over.sends()) ended(send);
     } while (over.full());
   }
   return found;
@@ -409,16 +435,27 @@ void Outbox::give_back(int rank, std::uint64_t cost) {
   control(rank, MessageType::released, ReleasedHead{.cost = given_back});
 }
 
-bool Outbox::withdraw(const SendOperation& operation) {
-  OutboxPeer& peer = peer_of(operation.peer);
-  const std::lock_guard guard(peer.port->lock);
-  const auto found = std::ranges::find(peer.backlog, &operation, &Waiting::operation);
-  if (found == peer.backlog.end()) return false;
-  peer.port->eager_cost -= found->cost;
-  peer.backlog.erase(found);
-  peer.decide_at_once();
-  waiting_.fetch_sub(1, std::memory_order_relaxed);
-  return true;
+Outbox::Withdrawn Outbox::withdraw(rma_request_t request) {
+  Withdrawn withdrawn;
+  for (OutboxPeer& peer : peers_) {
+    if (peer.sends.live() == 0) continue;
+    const std::lock_guard guard(peer.port->lock);
+    std::size_t next = 0;
+    SendOperation* const send =
+        peer.sends.find_if(next, [&](const SendOperation& one) { return one.request == request; });
+    if (send == nullptr) continue;
+    const auto found = std::ranges::find(peer.backlog, send, &Waiting::operation);
+    if (found != peer.backlog.end()) {
+      peer.port->eager_cost -= found->cost;
+      withdrawn.send = take_out(peer, *send);
+    } else if (send->awaits_answer() && !std::exchange(send->retracting, true)) {
+      withdrawn.announced_to = send->peer;
+      withdrawn.announcement = {.sender = send->name, .envelope = send->envelope};
+    }
+    // Otherwise the message is on its way with all its data, or the receiver has asked for them.
+    break;
+  }
+  return withdrawn;
 }
 
 void Outbox::nudge(int rank) {
@@ -428,16 +465,6 @@ void Outbox::nudge(int rank) {
     return;
   }
   channel_->send(rank, rail, kNudgeKind, {}, {});
-}
-
-void Outbox::drop(const SendOperation& operation) {
-  OutboxPeer& peer = peer_of(operation.peer);
-  const std::lock_guard guard(peer.port->lock);
-  const std::size_t dropped =
-      std::erase_if(peer.backlog, [&](const Waiting& waiting) { return waiting.operation == &operation; }) +
-      std::erase(peer.fragmented, &operation);
-  peer.decide_at_once();
-  waiting_.fetch_sub(dropped, std::memory_order_relaxed);
 }
 
 std::optional<int> Outbox::take_broken() {

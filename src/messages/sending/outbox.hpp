@@ -21,8 +21,10 @@
 #include "rings/line_ring.hpp"
 #include "rings/send_port.hpp"
 #include "util/settings.hpp"
+#include "util/split_count.hpp"
 #include "util/statistics.hpp"
 #include "util/status.hpp"
+#include "util/tables/slot_table.hpp"
 #include "util/waiting/spin_lock.hpp"
 
 namespace librma {
@@ -105,12 +107,72 @@ class Outbox {
   [[nodiscard]] bool has_path(int rank) const {
     return peers_[static_cast<std::size_t>(rank)].open.load(std::memory_order_acquire);
   }
-  /// Sends an operation of the table of sends to `rank` as soon as possible: eagerly if the
-  /// message is short and the receiver has room for unexpected ones, unless it is synchronous; else as a
-  /// rendezvous. The announcement of a short message carries its data if the receiver has room for them.
-  /// Returns true if the operation is over already. Does not touch the operation if the rank is lost(),
-  /// because it may be over then.
-  [[nodiscard]] bool send(int rank, SendOperation& operation, bool synchronous);
+  /// A message that is to be sent.
+  struct Outgoing {
+    Envelope envelope;
+    MessageData data;
+    MessageContext* own = nullptr;  ///< see SendOperation
+    bool synchronous = false;
+    rma_request_t request = RMA_REQUEST_NULL;
+    AwaitedSend* awaited = nullptr;
+  };
+  /// The outcome of send(). `lost`: the rank is lost, or has revoked the message's own context.
+  enum class Started : std::uint8_t { over, under_way, lost };
+  /// Sends a message to `rank` as soon as possible: eagerly if it is short and the receiver has room for
+  /// unexpected ones, unless it is synchronous; else as a rendezvous. The announcement of a short message
+  /// carries its data if the receiver has room for them. A send that is under way is an operation of the
+  /// table, which somebody takes out and ends. Throws std::bad_alloc before anything has changed.
+  [[nodiscard]] Started send(int rank, const Outgoing& message);
+
+  /// Calls `use` with the send to `rank` of this name. Nothing else happens to the sends to that rank
+  /// meanwhile. Returns what `use` returns, or false if there is no such send.
+  template <typename Use>
+  bool with_send(int rank, std::uint64_t name, const Use& use) {
+    OutboxPeer& peer = peer_of(rank);
+    const std::lock_guard guard(peer.port->lock);
+    SendOperation* const send = peer.sends.find(name);
+    return send != nullptr && use(*send);
+  }
+  /// Takes the send out of the table if `use` returns true for it. The caller then ends it.
+  template <typename Use>
+  [[nodiscard]] std::optional<EndedSend> take_send(int rank, std::uint64_t name, const Use& use) {
+    OutboxPeer& peer = peer_of(rank);
+    const std::lock_guard guard(peer.port->lock);
+    SendOperation* const send = peer.sends.find(name);
+    if (send == nullptr || !use(*send)) return {};
+    return take_out(peer, *send);
+  }
+  /// Takes all sends to `rank` out of the table for which `choose` returns true. Calls `end` with each,
+  /// without a lock. Needs no memory.
+  template <typename Choose, typename End>
+  void take_sends(int rank, const Choose& choose, const End& end) {
+    OutboxPeer& peer = peer_of(rank);
+    for (std::size_t next = 0;;) {
+      std::optional<EndedSend> taken;
+      {
+        const std::lock_guard guard(peer.port->lock);
+        SendOperation* const send = peer.sends.find_if(next, choose);
+        if (send == nullptr) return;
+        taken = take_out(peer, *send);
+      }
+      end(*taken);
+    }
+  }
+  /// Calls `see` with the sends to all ranks, one after another.
+  template <typename See>
+  void see_sends(const See& see) {
+    for (OutboxPeer& peer : peers_) {
+      if (peer.sends.live() == 0) continue;
+      const std::lock_guard guard(peer.port->lock);
+      std::size_t next = 0;
+      static_cast<void>(peer.sends.find_if(next, [&](SendOperation& send) {
+        see(send);
+        return false;
+      }));
+    }
+  }
+  /// Returns whether a send is under way.
+  [[nodiscard]] bool any_sends() const { return sends_.sum() != 0; }
   /// Sends a short control message as soon as possible. If there is no memory to keep it until there is room,
   /// waits for one of both; the process ends if neither comes.
   void control(int rank, MessageType type, std::span<const std::byte> head);
@@ -119,25 +181,25 @@ class Outbox {
     control(rank, type, std::as_bytes(std::span(&head, 1)));
   }
   /// Sends the bytes [given, wanted) of an operation in fragments, as fast as there is room. progress() says
-  /// when they are sent. The caller holds the lock of the table of sends, so nobody ends the operation
-  /// meanwhile.
+  /// when they are sent. Called from with_send(). Throws std::bad_alloc before anything has changed.
   void send_fragments(SendOperation& operation);
-  /// Returns whether `rank` may answer the announcement of this operation now. The caller holds the lock of
-  /// the pool.
-  [[nodiscard]] bool awaits_answer(const SendOperation& operation, int rank);
 
-  /// Takes an operation back that has not been sent or announced yet. Returns whether that was so: its owner
-  /// ends it then. The caller holds the lock of the table.
-  [[nodiscard]] bool withdraw(const SendOperation& operation);
+  /// Takes the send of this request out of the table, if it has not been sent or announced yet. If it was
+  /// announced, and the receiver has not answered, stores its name and envelope: the caller asks the receiver
+  /// to forget it, and is told so once.
+  struct Withdrawn {
+    std::optional<EndedSend> send;
+    int announced_to = -1;  ///< a rank, or -1
+    RetractHead announcement;
+  };
+  [[nodiscard]] Withdrawn withdraw(rma_request_t request);
   /// Lets the helper of `rank` look at what this process has sent, even if the rank's program computes.
   void nudge(int rank);
-  /// Forgets an operation to a rank that takes nothing more of it. Its owner then ends it.
-  void drop(const SendOperation& operation);
 
   /// Returns whether anything waits for room.
   [[nodiscard]] bool waits() const { return waiting_.load(std::memory_order_acquire) != 0; }
-  /// Sends what waits. Returns whether it has sent anything. Calls `ended` with the name and the receiver's
-  /// rank of each operation that is over: an eager one, or one all of whose fragments are sent.
+  /// Sends what waits. Returns whether it has sent anything. Calls `ended` with each send that is over, and
+  /// out of the table: an eager one, or one all of whose fragments are sent.
   template <typename Ended>
   bool progress(const Ended& ended) {
     if (!waits()) return false;
@@ -211,6 +273,7 @@ class Outbox {
     std::uint64_t known_released = 0;       ///< as it was last read, or told
     std::deque<Waiting> backlog;            ///< in the order of sending
     std::deque<SendOperation*> fragmented;  ///< give their data by and by, after the backlog
+    Slots<SendOperation> sends;             ///< those under way
     std::vector<std::byte> staging;         ///< for noncontiguous data on their way into a message
     std::atomic<bool> lost = false;
     std::atomic<std::uint64_t> given_back = 0;  ///< cost of the rank's messages that were matched here
@@ -265,26 +328,31 @@ class Outbox {
   /// Throws std::bad_alloc before anything has changed.
   void try_control(int rank, MessageType type, std::span<const std::byte> head);
 
-  /// The names of operations that are over. They are ended without the lock of their peer, and telling of
-  /// them needs no memory: a message that was sent and not taken from the backlog would be sent again.
+  /// The sends that are over. They are ended without the lock of their peer, and telling of them needs no
+  /// memory: a message that was sent and not taken from the backlog would be sent again.
   class Ended {
    public:
-    [[nodiscard]] bool full() const { return count_ == names_.size(); }
-    void add(std::uint64_t name) { names_[count_++] = name; }
+    [[nodiscard]] bool full() const { return count_ == sends_.size(); }
+    void add(const EndedSend& send) { sends_[count_++] = send; }
     void clear() { count_ = 0; }
-    [[nodiscard]] std::span<const std::uint64_t> names() const { return std::span(names_).first(count_); }
+    [[nodiscard]] std::span<const EndedSend> sends() const { return std::span(sends_).first(count_); }
 
    private:
-    std::array<std::uint64_t, 32> names_ = {};
+    std::array<EndedSend, 32> sends_ = {};
     std::size_t count_ = 0;
   };
+  // The callers of these hold the lock of the peer.
+  /// Takes a send out of the table, and out of what waits for room.
+  [[nodiscard]] EndedSend take_out(OutboxPeer& peer, SendOperation& send);
+  /// Takes a send out of the table that does not wait for room.
+  [[nodiscard]] EndedSend end_in_table(OutboxPeer& peer, SendOperation& send);
   /// Sends what waits while there is room, until `ended` is full. Needs no memory.
   [[nodiscard]] bool pump(int rank, OutboxPeer& peer, Ended& ended);
   /// Returns false also if there is no memory to send it now.
   [[nodiscard]] bool put_if_memory(int rank, OutboxPeer& peer, const Waiting& waiting);
   /// Sends the next fragment. Returns its size, or 0 if there is no room or no memory for it.
   [[nodiscard]] std::size_t put_fragment(int rank, OutboxPeer& peer, const SendOperation& operation);
-  [[nodiscard]] bool pump_all(const std::function<void(std::uint64_t name, int rank)>& ended);
+  [[nodiscard]] bool pump_all(const std::function<void(const EndedSend& send)>& ended);
   [[nodiscard]] OutboxPeer& peer_of(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
 
   Job& job_;
@@ -297,6 +365,7 @@ class Outbox {
   std::vector<std::byte*> rings_;  ///< with room for all
   SpinLock rings_lock_;
   std::atomic<std::size_t> waiting_ = 0;  ///< entries of all backlogs and lists of fragments
+  SplitCount sends_;                      ///< entries of all tables
   std::atomic<bool> any_broken_ = false;
   /// The messages that were sent by ports alone.
   const SeparateCount sent_by_ports_;

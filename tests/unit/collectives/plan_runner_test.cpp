@@ -296,7 +296,7 @@ class EmptyTransport final : public TeamCarrier {
  public:
   [[nodiscard]] Status start(int member, int /*tag*/, const void* /*data*/, std::size_t /*bytes*/,
                              Sending& sending) override {
-    sending = {.member = member};
+    sending.member = member;
     return {};
   }
   [[nodiscard]] Status finish(Sending& /*sending*/) override { return {}; }

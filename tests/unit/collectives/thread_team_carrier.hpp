@@ -83,7 +83,8 @@ class ThreadTeamCarrier final : public TeamCarrier {
 
   [[nodiscard]] Status start(int member, int tag, const void* data, std::size_t bytes,
                              Sending& sending) override {
-    sending = {.member = member, .operation = nullptr};
+    sending.member = member;
+    sending.send.reset();
     if (!lives_on()) return Network::lost_member(me_);
     const std::lock_guard guard(network_.lock_);
     if (network_.lost_.contains(member)) return Network::lost_member(member);
@@ -96,7 +97,7 @@ class ThreadTeamCarrier final : public TeamCarrier {
     } else {
       message.data = data;
       network_.under_way_.insert(message.number);
-      sending.operation = reinterpret_cast<SendOperation*>(message.number);  // only a number here
+      sending.send.emplace().name = message.number;
     }
     network_.queues_[{me_, member}].push_back(std::move(message));
     network_.changed_.notify_all();
@@ -104,8 +105,9 @@ class ThreadTeamCarrier final : public TeamCarrier {
   }
 
   [[nodiscard]] Status finish(Sending& sending) override {
-    if (sending.operation == nullptr) return {};
-    const auto number = reinterpret_cast<std::uint64_t>(std::exchange(sending.operation, nullptr));
+    if (!sending.send) return {};
+    const std::uint64_t number = sending.send->name;
+    sending.send.reset();
     const int to = sending.member;
     std::unique_lock guard(network_.lock_);
     const auto over = [&] { return !network_.under_way_.contains(number); };

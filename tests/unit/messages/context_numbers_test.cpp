@@ -29,12 +29,12 @@ class Numbers : public MessagesOfOne {
     messages_->numbers().give_back(number, kRanks);
   }
   void send(std::uint32_t context) {
-    SendOperation* operation = nullptr;
+    AwaitedSend awaited;
     const Status status =
         messages_->start_send({.address = data_.data(), .bytes = data_.size()}, 0,
-                              {.context = context, .tag = kTag}, messages_->context(context), &operation);
+                              {.context = context, .tag = kTag}, messages_->context(context), awaited);
     EXPECT_TRUE(status.ok()) << status.text();
-    EXPECT_EQ(operation, nullptr) << "there was no room, though what was under way is forgotten";
+    EXPECT_EQ(awaited.name, 0U) << "there was no room, though what was under way is forgotten";
   }
   [[nodiscard]] bool finds(std::uint32_t context) {
     bool found = false;

@@ -12,7 +12,6 @@
 #include "../../multi/failing_new.hpp"
 #include "core/one_sided/layout.hpp"
 #include "messages_job.hpp"
-#include "util/tables/slot_table.hpp"
 
 namespace librma {
 namespace {
@@ -41,16 +40,16 @@ class OutboxToItself : public MessagesJob {
     ring->receiver.pop(head, delivered);
     return true;
   }
-  SendOperation& operation(std::size_t bytes) {
+  /// Returns a message of so many bytes whose end is told at `awaited`.
+  Outbox::Outgoing message(std::size_t bytes, bool synchronous, AwaitedSend* awaited = nullptr) {
     EXPECT_TRUE(outbox->ready(0).ok());
-    SendOperation& made = sends_.make();
-    made.peer = 0;
-    made.data = {.address = data_.data(), .bytes = bytes};
-    return made;
+    return {.envelope = {},
+            .data = {.address = data_.data(), .bytes = bytes},
+            .synchronous = synchronous,
+            .awaited = awaited};
   }
 
   std::array<std::byte, 4096> data_ = {};
-  SlotTable<SendOperation> sends_;
 };
 
 TEST_F(OutboxToItself, TheWindowBoundsWhatNobodyHasAskedFor) {
@@ -71,7 +70,7 @@ TEST_F(OutboxToItself, AShortRendezvousCarriesItsDataOnlyIntoTheWindow) {
   Taken taken;
   std::uint64_t kept = 0;
   for (int i = 0; i < 100; ++i) {
-    static_cast<void>(outbox->send(0, operation(100), true));
+    static_cast<void>(outbox->send(0, message(100, true)));
     ASSERT_TRUE(take(taken));
     ASSERT_EQ(taken.type, MessageType::rendezvous);
     if (taken.head.form == RendezvousForm::inlined) kept += 100;
@@ -91,62 +90,65 @@ TEST_F(OutboxToItself, AReleaseThatComesLateIsNoLie) {
 TEST_F(OutboxToItself, WhatFindsNoRoomGoesLaterAndInOrder) {
   ASSERT_TRUE(eager(1));
   for (std::size_t i = 1; i < kSizes.lines; ++i) ASSERT_TRUE(eager(1));
-  for (std::size_t i = 0; i < 5; ++i) static_cast<void>(outbox->send(0, operation(1000 + i), true));
+  for (std::size_t i = 0; i < 5; ++i) static_cast<void>(outbox->send(0, message(1000 + i, true)));
   EXPECT_FALSE(eager(1)) << "it must not overtake";
   Taken taken;
   for (std::size_t i = 0; i < kSizes.lines; ++i) {
     ASSERT_TRUE(take(taken));
     EXPECT_EQ(taken.type, MessageType::eager);
   }
-  EXPECT_TRUE(outbox->progress([](std::uint64_t, int) {}));
+  EXPECT_TRUE(outbox->progress([](const EndedSend&) {}));
   for (std::size_t i = 0; i < 5; ++i) {
     ASSERT_TRUE(take(taken));
     EXPECT_EQ(taken.type, MessageType::rendezvous);
     EXPECT_EQ(taken.head.bytes, 1000 + i);
   }
-  EXPECT_FALSE(outbox->progress([](std::uint64_t, int) {}));
+  EXPECT_FALSE(outbox->progress([](const EndedSend&) {}));
   EXPECT_TRUE(eager(1));
 }
 
 TEST_F(OutboxToItself, FragmentsAreAsManyAsTheRingTakes) {
-  SendOperation& sent = operation(4000);
-  static_cast<void>(outbox->send(0, sent, true));
+  AwaitedSend awaited;
+  ASSERT_EQ(outbox->send(0, message(4000, true, &awaited)), Outbox::Started::under_way);
   Taken taken;
   ASSERT_TRUE(take(taken));
-  sent.receiver = 77;
-  sent.wanted = 3999;
-  outbox->send_fragments(sent);
+  ASSERT_TRUE(outbox->with_send(0, awaited.name, [&](SendOperation& sent) {
+    sent.receiver = 77;
+    sent.wanted = 3999;
+    outbox->send_fragments(sent);
+    return true;
+  }));
   std::size_t come = 0;
-  std::uint64_t ended = 0;
-  for (int round = 0; round < 100 && ended == 0; ++round) {
-    static_cast<void>(outbox->progress([&](std::uint64_t name, int /*rank*/) { ended = name; }));
+  const AwaitedSend* ended = nullptr;
+  for (int round = 0; round < 100 && ended == nullptr; ++round) {
+    static_cast<void>(outbox->progress([&](const EndedSend& send) { ended = send.awaited; }));
     while (take(taken)) {
       ASSERT_EQ(taken.type, MessageType::fragment);
       come += taken.bytes - sizeof(FragmentHead);
     }
   }
-  EXPECT_EQ(ended, sent.name);
+  EXPECT_EQ(ended, &awaited);
   EXPECT_EQ(come, 3999U);
+  EXPECT_FALSE(outbox->any_sends());
 }
 
 TEST_F(OutboxToItself, WithoutMemoryNothingIsSentTwice) {
   for (std::size_t i = 0; i < kSizes.lines; ++i) ASSERT_TRUE(eager(1));
   // They wait for room, and end when they are sent.
-  std::vector<std::uint64_t> waiting;
-  for (int i = 0; i < 5; ++i) {
-    SendOperation& sent = operation(1);
-    sent.envelope = {.context = 1, .tag = 100 + i};
-    waiting.push_back(sent.name);
-    ASSERT_FALSE(outbox->send(0, sent, false));
+  std::array<AwaitedSend, 5> awaited;
+  std::vector<const AwaitedSend*> waiting;
+  for (AwaitedSend& send : awaited) {
+    waiting.push_back(&send);
+    ASSERT_EQ(outbox->send(0, message(1, false, &send)), Outbox::Started::under_way);
   }
   Taken taken;
   for (std::size_t i = 0; i < kSizes.lines; ++i) ASSERT_TRUE(take(taken));
-  std::vector<std::uint64_t> ended;
+  std::vector<const AwaitedSend*> ended;
   ended.reserve(100);
   bool moved = true;
   for (int n = 0; moved; ++n) {
     let_fail(0, n % 2 == 0);
-    moved = outbox->progress([&](std::uint64_t name, int /*rank*/) { ended.push_back(name); });
+    moved = outbox->progress([&](const EndedSend& send) { ended.push_back(send.awaited); });
     end_failing();
     ASSERT_LT(n, 20);
   }
@@ -157,17 +159,18 @@ TEST_F(OutboxToItself, WithoutMemoryNothingIsSentTwice) {
 }
 
 TEST_F(OutboxToItself, ARefusedMessageLeavesItsRoom) {
-  SendOperation& sent = operation(16);
+  Outbox::Outgoing sent = message(16, false);
   const std::array<Layout::Dimension, 1> dimensions = {{{.count = 4, .stride = 8}}};
   const auto layout = std::make_shared<Layout>(
       Layout::strided(reinterpret_cast<std::uintptr_t>(data_.data()), 4, dimensions));
   sent.data = {.address = nullptr, .bytes = 16, .layout = layout};
   for (int i = 0; i < 1000; ++i) {
     let_fail(0, false);  // the bytes find no memory to be gathered in
-    EXPECT_THROW(static_cast<void>(outbox->send(0, sent, false)), std::bad_alloc);
+    EXPECT_THROW(static_cast<void>(outbox->send(0, sent)), std::bad_alloc);
+    EXPECT_FALSE(outbox->any_sends());
     ASSERT_TRUE(end_failing());
   }
-  EXPECT_TRUE(outbox->send(0, sent, false)) << "there is room for the message";
+  EXPECT_EQ(outbox->send(0, sent), Outbox::Started::over) << "there is room for the message";
   Taken taken;
   ASSERT_TRUE(take(taken));
   EXPECT_EQ(taken.type, MessageType::eager);

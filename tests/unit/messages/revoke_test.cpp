@@ -17,12 +17,11 @@ constexpr Envelope kEnvelope = {.context = kContext, .tag = 0};
 
 class Revoke : public MessagesOfOne {
  protected:
-  [[nodiscard]] SendOperation* start(std::size_t bytes) {
-    SendOperation* operation = nullptr;
-    const Status status = messages_->start_send({.address = data_.data(), .bytes = bytes}, 0, kEnvelope,
-                                                messages_->context(kContext), &operation);
-    EXPECT_TRUE(status.ok()) << status.text();
-    return operation;
+  [[nodiscard]] rma_status_t start(std::size_t bytes, AwaitedSend& awaited) {
+    return messages_
+        ->start_send({.address = data_.data(), .bytes = bytes}, 0, kEnvelope, messages_->context(kContext),
+                     awaited)
+        .code();
   }
   [[nodiscard]] rma_status_t receive(std::uint32_t context) {
     std::array<std::byte, 8> into = {};
@@ -36,13 +35,14 @@ class Revoke : public MessagesOfOne {
 };
 
 TEST_F(Revoke, EndsWhatIsUnderWayAndWhatBeginsLater) {
-  SendOperation* const under_way = start(kLong);
-  ASSERT_NE(under_way, nullptr);
+  AwaitedSend under_way;
+  ASSERT_EQ(start(kLong, under_way), RMA_SUCCESS);
   messages_->revoke(0, kContext);
-  EXPECT_EQ(messages_->finish_send(*under_way).code(), RMA_ERR_PEER_LOST);
-  SendOperation* const later = start(kLong);
-  ASSERT_NE(later, nullptr);
-  EXPECT_EQ(messages_->finish_send(*later).code(), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(messages_->finish_send(under_way).code(), RMA_ERR_PEER_LOST);
+  AwaitedSend later;
+  EXPECT_EQ(start(kLong, later), RMA_ERR_PEER_LOST);
+  EXPECT_TRUE(messages_->finish_send(later).ok()) << "it never began";
+  EXPECT_FALSE(messages_->pending());
   EXPECT_EQ(messages_->context(kContext).first_revoker(), 0);
 }
 
@@ -63,20 +63,19 @@ TEST_F(Revoke, NamesTheRankThatWasLost) {
 }
 
 TEST_F(Revoke, EndsReceivesButNotOfWhatHasCome) {
-  EXPECT_EQ(start(8), nullptr) << "a short message needs no receive";
+  AwaitedSend awaited;
+  EXPECT_EQ(start(8, awaited), RMA_SUCCESS);
+  EXPECT_EQ(awaited.name, 0U) << "a short message needs no receive";
   messages_->revoke(0, kContext);
   EXPECT_EQ(receive(kContext), RMA_SUCCESS);
   EXPECT_EQ(receive(kContext), RMA_ERR_PEER_LOST);
 }
 
 TEST_F(Revoke, EndsASendThatStillWaitsForRoom) {
-  std::vector<SendOperation*> waiting;
-  for (std::uint64_t i = 0; i < kLines + 4; ++i) waiting.push_back(start(kLong));
+  std::array<AwaitedSend, kLines + 4> waiting;
+  for (AwaitedSend& each : waiting) ASSERT_EQ(start(kLong, each), RMA_SUCCESS);
   messages_->revoke(0, kContext);
-  for (SendOperation* const each : waiting) {
-    ASSERT_NE(each, nullptr);
-    EXPECT_EQ(messages_->finish_send(*each).code(), RMA_ERR_PEER_LOST);
-  }
+  for (AwaitedSend& each : waiting) EXPECT_EQ(messages_->finish_send(each).code(), RMA_ERR_PEER_LOST);
   messages_->finish();
   EXPECT_FALSE(messages_->pending());
 }
@@ -84,10 +83,10 @@ TEST_F(Revoke, EndsASendThatStillWaitsForRoom) {
 TEST_F(Revoke, LeavesOtherContextsAlone) {
   messages_->revoke(0, kContext);
   const Envelope other = {.context = kContext + 1, .tag = 3};
-  SendOperation* operation = nullptr;
+  AwaitedSend awaited;
   ASSERT_TRUE(messages_
                   ->start_send({.address = data_.data(), .bytes = 8}, 0, other,
-                               messages_->context(kContext + 1), &operation)
+                               messages_->context(kContext + 1), awaited)
                   .ok());
   EXPECT_EQ(receive(kContext + 1), RMA_SUCCESS);
   // No honest rank revokes a context of the program.
@@ -99,9 +98,9 @@ TEST_F(Revoke, EmptyMessagesOfTheLibraryAlwaysHaveRoom) {
   // More than the window holds: each costs at least 256 bytes there.
   const std::uint64_t more = job_->settings().unexpected_bytes / UnexpectedWindow::cost(0) + 10;
   for (std::uint64_t i = 0; i < more; ++i) {
-    SendOperation* const operation = start(0);
-    if (operation == nullptr) continue;
-    ASSERT_TRUE(messages_->finish_send(*operation).ok()) << "message " << i << " waited for its receive";
+    AwaitedSend awaited;
+    ASSERT_EQ(start(0, awaited), RMA_SUCCESS);
+    ASSERT_TRUE(messages_->finish_send(awaited).ok()) << "message " << i << " waited for its receive";
   }
   // The receiver does not take a rank that sends them for a hostile one.
   for (std::uint64_t i = 0; i < more; ++i) ASSERT_EQ(receive(kContext), RMA_SUCCESS) << "message " << i;
