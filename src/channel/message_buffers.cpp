@@ -17,7 +17,7 @@ MessageBuffers::MessageBuffers(Registrar& registrar, transport::MessageEndpoint&
     : registrar_(registrar),
       endpoint_(endpoint),
       rail_(rail),
-      bytes_(bytes),
+      bytes_(bytes + endpoint.limits().trailer),
       own_(own),
       arrival_(std::move(arrival)) {}
 

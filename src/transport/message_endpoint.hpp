@@ -26,6 +26,7 @@ class MessageEndpoint {
     std::uint32_t transfers = 0;    ///< most transfers to one peer that may be posted and not yet polled
     std::uint32_t scatters = 0;     ///< most post_scatter() for one peer that may wait
     std::uint64_t max_message = 0;  ///< most bytes of one transfer
+    std::uint32_t trailer = 0;      ///< bytes of a posted buffer that the endpoint needs behind a message
   };
   [[nodiscard]] virtual const Limits& limits() const = 0;
 
@@ -38,7 +39,8 @@ class MessageEndpoint {
   /// same statuses as post_message().
   [[nodiscard]] virtual rma_status_t post_message_write(int peer, Remote to, Local piece, Cookie cookie,
                                                         PostFlags flags) = 0;
-  /// Posts a buffer for one message, from any peer. RMA_ERR_STATE if the device takes no more.
+  /// Posts a buffer for one message, from any peer, and for Limits::trailer bytes behind it. RMA_ERR_STATE if
+  /// the device takes no more.
   [[nodiscard]] virtual rma_status_t post_buffer(Local buffer, Cookie cookie) = 0;
 
   /// Sets buffers aside for a peer that is about to connect, and returns how many. Registered before any

@@ -153,11 +153,6 @@ Result<FabricTraits> FabricTraits::of(const fi_info& info) {
                     "keys of 8 bytes of its own for that",
                     info.domain_attr->mr_key_size, traits.provider_keys ? "it" : "librma"));
   }
-  traits.data_bytes = info.domain_attr->cq_data_size;
-  if (traits.data_bytes < sizeof(std::uint32_t)) {
-    return refuse(fmt::format("its messages carry {} bytes for the receiver, and 4 are needed (cq_data_size)",
-                              traits.data_bytes));
-  }
   if (info.domain_attr->mr_key_size > kKeyBytes) return refuse("its keys are longer than 8 bytes");
   if ((info.mode & ~(FI_CONTEXT | FI_CONTEXT2)) != 0) {
     return refuse(fmt::format("it demands the mode bits {:#x}", info.mode));
@@ -165,6 +160,7 @@ Result<FabricTraits> FabricTraits::of(const fi_info& info) {
   traits.ordered = (info.tx_attr->msg_order & kOrder) == kOrder;
   traits.inline_bytes = info.tx_attr->inject_size;
   traits.gather = std::min({info.tx_attr->iov_limit, info.rx_attr->iov_limit, kMostPieces});
+  if (traits.gather < 2) return refuse("its messages have one piece of memory, and 2 are needed (iov_limit)");
   traits.max_message = std::min<std::uint64_t>(info.ep_attr->max_msg_size, kMostBytes);
   return traits;
 }

@@ -22,7 +22,6 @@ struct FabricTraits {
   bool bound_regions = false;  ///< a registration is bound to the endpoint
   bool ordered = false;        ///< writes, reads and sends to a peer take effect in the order of posting
   std::size_t inline_bytes = 0;
-  std::size_t data_bytes = 0;  ///< how many bytes a message carries beside its own
   std::size_t gather = 1;
   std::uint64_t max_message = 0;
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "util/log.hpp"
@@ -105,7 +106,7 @@ void OfiDriver::end_failed() {
   failed_.clear();
 }
 
-void OfiDriver::end(OfiOperation& operation, const fi_cq_data_entry& entry) {
+void OfiDriver::end(OfiOperation& operation, const fi_cq_msg_entry& entry) {
   const OfiPurpose ended = operation.purpose;
   if (ended.peer == nullptr) {
     operations_.give(&operation);
@@ -124,12 +125,15 @@ void OfiDriver::end(OfiOperation& operation, const fi_cq_data_entry& entry) {
   uncount(ended);
 }
 
-void OfiDriver::end_receive(const OfiPurpose& ended, const fi_cq_data_entry& entry) {
+void OfiDriver::end_receive(const OfiPurpose& ended, const fi_cq_msg_entry& entry) {
   if (ended.kind != OfiKind::buffer) {
     return handshake_ended_(ended.memory, ended.kind == OfiKind::hello_awaited ? entry.len : 0);
   }
-  const bool marked = (entry.flags & FI_REMOTE_CQ_DATA) != 0;
-  OfiPeer* const sender = marked ? sender_(entry.data & ~kSolicited) : nullptr;
+  std::uint64_t mark = 0;
+  const bool marked = entry.len >= sizeof mark;
+  const std::size_t bytes = marked ? entry.len - sizeof mark : 0;
+  if (marked) std::memcpy(&mark, ended.memory.address + bytes, sizeof mark);
+  OfiPeer* const sender = marked ? sender_(mark & ~kSolicited) : nullptr;
   if (sender == nullptr) {  // a stranger's
     static_cast<void>(post_buffer(ended.memory, ended.cookie));
     return;
@@ -137,8 +141,8 @@ void OfiDriver::end_receive(const OfiPurpose& ended, const fi_cq_data_entry& ent
   lanes_.messages.push({.cookie = ended.cookie,
                         .peer = sender->rank,
                         .status = RMA_SUCCESS,
-                        .bytes = static_cast<std::uint32_t>(entry.len)},
-                       (entry.data & kSolicited) != 0);
+                        .bytes = static_cast<std::uint32_t>(bytes)},
+                       (mark & kSolicited) != 0);
 }
 
 long OfiDriver::post_buffer(const Local& buffer, Cookie cookie) {

@@ -40,8 +40,8 @@ class OfiDriver {
     OfiLane& data;
     OfiLane& messages;
   };
-  /// Returns the peer that a message with this data (data_of()) comes from; null if it comes from none.
-  using Sender = std::function<OfiPeer*(std::uint64_t data)>;
+  /// Returns the peer that a message with this mark (mark_of()) comes from; null if it comes from none.
+  using Sender = std::function<OfiPeer*(std::uint64_t mark)>;
   /// Called with the memory of a handshake that has arrived (`arrived`: its size) or that was sent (0).
   using HandshakeEnded = std::function<void(const Local& memory, std::size_t arrived)>;
 
@@ -170,7 +170,7 @@ class OfiDriver {
   void end_confirmation(OfiPeer& peer);
   /// Ends the counts of an operation that the provider does not have any more.
   void uncount(const OfiPurpose& purpose);
-  using Entries = std::array<fi_cq_data_entry, 32>;
+  using Entries = std::array<fi_cq_msg_entry, 32>;
   [[nodiscard]] ServiceThread::Sleep prepare();
   /// Returns whether a thread of the program is inside a wait and drives the provider, or will when it runs.
   [[nodiscard]] bool attended(Attendants::Look look) const {
@@ -196,8 +196,8 @@ class OfiDriver {
   void read_error();
   /// Gives up the peers of the operations that have failed.
   void end_failed();
-  void end(OfiOperation& operation, const fi_cq_data_entry& entry);
-  void end_receive(const OfiPurpose& ended, const fi_cq_data_entry& entry);
+  void end(OfiOperation& operation, const fi_cq_msg_entry& entry);
+  void end_receive(const OfiPurpose& ended, const fi_cq_msg_entry& entry);
   [[nodiscard]] OfiLane& lane_of(OfiKind kind) {
     return kind == OfiKind::data ? lanes_.data : lanes_.messages;
   }

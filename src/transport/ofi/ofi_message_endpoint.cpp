@@ -5,23 +5,25 @@
 namespace librma::transport {
 namespace {
 
-constexpr std::size_t kMessagePieces = 2;
+constexpr std::size_t kMessagePieces = 2;  ///< most pieces of a message
 
 /// The pieces of an operation in libfabric's form.
 struct FabricPieces {
   static constexpr std::size_t kMost = 16;
 
-  FabricPieces(std::span<const Local> pieces, const OfiMemory& memory) : count(pieces.size()) {
-    for (std::size_t i = 0; i < count; ++i) {
-      places[i] = {.iov_base = pieces[i].address, .iov_len = pieces[i].bytes};
-      descriptors[i] = memory.descriptor(pieces[i].key);
-      bytes += pieces[i].bytes;
-    }
+  FabricPieces(std::span<const Local> pieces, const OfiMemory& memory) {
+    for (const Local& piece : pieces) add(piece, memory);
+  }
+  void add(const Local& piece, const OfiMemory& memory) {
+    places[count] = {.iov_base = piece.address, .iov_len = piece.bytes};
+    descriptors[count] = memory.descriptor(piece.key);
+    bytes += piece.bytes;
+    ++count;
   }
 
   std::array<iovec, kMost> places;
   std::array<void*, kMost> descriptors;
-  std::size_t count;
+  std::size_t count = 0;
   std::size_t bytes = 0;
 };
 
@@ -57,10 +59,11 @@ void OfiMessageEndpoint::open(fid_ep* endpoint, const Limits& limits) {
 
 rma_status_t OfiMessageEndpoint::post_message(int peer, std::span<const Local> pieces, Cookie cookie,
                                               PostFlags flags) {
-  if (pieces.size() > kMessagePieces) return RMA_ERR_ARGUMENT;
+  if (pieces.size() > kMessagePieces || pieces.size() >= limits_.gather) return RMA_ERR_ARGUMENT;
   OfiPeer* const to = peers_(peer);
   if (to == nullptr) return RMA_ERR_PEER_LOST;
   FabricPieces list(pieces, memory_);
+  list.add(to->trailers[flags.solicited ? 1 : 0], memory_);
   const bool confirms = driver_.confirms_next(*to);
   const OfiPurpose purpose = {.kind = OfiKind::message,
                               .report = !flags.unsignaled,
@@ -75,10 +78,10 @@ rma_status_t OfiMessageEndpoint::post_message(int peer, std::span<const Local> p
                             .iov_count = list.count,
                             .addr = to->address,
                             .context = context,
-                            .data = to->data | (flags.solicited ? kSolicited : 0)};
-    return fi_sendmsg(endpoint_, &message,
-                      FI_COMPLETION | FI_REMOTE_CQ_DATA | (confirms ? FI_DELIVERY_COMPLETE : 0) |
-                          (flags.inline_data ? FI_INJECT : 0));
+                            .data = 0};
+    return fi_sendmsg(
+        endpoint_, &message,
+        FI_COMPLETION | (confirms ? FI_DELIVERY_COMPLETE : 0) | (flags.inline_data ? FI_INJECT : 0));
   });
   if (status == RMA_SUCCESS && !confirms) driver_.add_unconfirmed(*to);
   return status;

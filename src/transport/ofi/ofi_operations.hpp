@@ -26,9 +26,9 @@ struct OfiPeer {
 
   // These are written before `bound`.
   fi_addr_t address = FI_ADDR_UNSPEC;
-  std::uint64_t mark = 0;  ///< the tag of this process's gathers to the peer: see mark_of()
-  std::uint64_t data = 0;  ///< this process's messages to the peer carry it: see data_of()
-  Remote empty;            ///< the place of writes without data
+  std::uint64_t mark = 0;         ///< the tag of this process's gathers to the peer: see mark_of()
+  std::array<Local, 2> trailers;  ///< the marks of messages to the peer; the second one of solicited messages
+  Remote empty;                   ///< the place of writes without data
   std::uint32_t buffers = 0;
   std::uint32_t gather = 0;
 
@@ -50,21 +50,15 @@ struct OfiPeer {
   }
 };
 
-/// The mark of a message or gather: the ticket that the receiver gave to the sender, and the sender's rank.
+/// The mark of a message or gather: the ticket that the receiver gave to the sender, and the sender's rank. A
+/// gather has it as its tag, and a message as its last bytes. As data beside a message (FI_REMOTE_CQ_DATA) it
+/// would cost a receiver by TCP another system call.
 [[nodiscard]] constexpr std::uint64_t mark_of(std::uint32_t ticket, int sender) {
   return std::uint64_t{ticket} << 32U | static_cast<std::uint32_t>(sender);
 }
 
-/// The bit of the data beside a message that says that the message is solicited. No rank has it.
+/// The bit of a message's mark that says that the message is solicited. No rank has it.
 inline constexpr std::uint64_t kSolicited = std::uint64_t{1} << 31U;
-
-/// The mark in the form that fits into `bytes` of data beside a message. With 4 bytes it has 15 bits of the
-/// ticket, and ranks below 2^16.
-[[nodiscard]] constexpr std::uint64_t data_of(std::uint64_t mark, std::size_t bytes) {
-  constexpr std::uint64_t kTicketPart = 0x7fff;
-  constexpr std::uint64_t kRanks = 0xffff;
-  return bytes >= sizeof mark ? mark : (mark >> 32U & kTicketPart) << 16U | (mark & kRanks);
-}
 
 /// What an operation is for.
 struct OfiPurpose {

@@ -38,13 +38,12 @@ OfiTransport::OfiTransport(const FabricCandidate& candidate, const OfiOptions& o
       traits_(candidate.traits),
       memory_(traits_, name_),
       peers_(static_cast<std::size_t>(options.ranks)),
+      marks_(peers_.size()),
       driver_(name_, operations_, memory_, {.data = data_, .messages = message_lane_},
-              [this](std::uint64_t data) -> OfiPeer* {
-                const auto rank = data & (traits_.data_bytes < sizeof data ? 0xffffU : 0xffffffffU);
+              [this](std::uint64_t mark) -> OfiPeer* {
+                const std::uint64_t rank = mark & 0xffffffffU;
                 OfiPeer* const peer = rank < peers_.size() ? peer_at(static_cast<int>(rank)) : nullptr;
-                const bool honest =
-                    peer != nullptr && data_of(mark_of(peer->ticket, peer->rank), traits_.data_bytes) == data;
-                return honest ? peer : nullptr;
+                return peer != nullptr && mark_of(peer->ticket, peer->rank) == mark ? peer : nullptr;
               }),
       messages_(driver_, memory_, message_lane_,
                 [this](int rank) -> OfiPeer* {
@@ -63,11 +62,6 @@ OfiTransport::~OfiTransport() {
 
 Result<std::unique_ptr<OfiTransport>> OfiTransport::open(const FabricCandidate& candidate,
                                                          const OfiOptions& options, ServiceThread& service) {
-  constexpr int kMostRanksWithShortData = 1 << 16;
-  if (candidate.traits.data_bytes < sizeof(std::uint64_t) && options.ranks > kMostRanksWithShortData) {
-    return Status(RMA_ERR_UNSUPPORTED, fmt::format("libfabric's {} carries no more than {} ranks",
-                                                   candidate.provider, kMostRanksWithShortData));
-  }
   std::unique_ptr<OfiTransport> transport(new OfiTransport(candidate, options));
   if (Status status = transport->start(candidate, service); !status.ok()) {
     return std::move(status).within(
@@ -103,7 +97,7 @@ Status OfiTransport::open_objects(const FabricCandidate& candidate) {
 Status OfiTransport::open_queue() {
   fi_cq_attr wanted = {};
   wanted.size = options_.completions;
-  wanted.format = FI_CQ_FORMAT_DATA;
+  wanted.format = FI_CQ_FORMAT_MSG;
   wanted.wait_obj = FI_WAIT_FD;
   fid_cq* queue = nullptr;
   long error = fi_cq_open(domain_.get(), &wanted, &queue, nullptr);
@@ -153,6 +147,9 @@ Status OfiTransport::start(const FabricCandidate& candidate, ServiceThread& serv
   memory_.open(domain_.get(), endpoint_.get());
   RMA_TRY_ASSIGN(empty, memory_.add(reinterpret_cast<std::byte*>(&empty_), sizeof empty_));
   empty_registration_ = empty;
+  RMA_TRY_ASSIGN(marks,
+                 memory_.add(reinterpret_cast<std::byte*>(marks_.data()), marks_.size() * sizeof(Marks)));
+  marks_key_ = marks.local;
   // Without order, one operation at a time keeps it.
   limits_ = {.max_message = traits_.max_message,
              .max_gather = static_cast<std::uint32_t>(traits_.gather),
@@ -163,12 +160,15 @@ Status OfiTransport::start(const FabricCandidate& candidate, ServiceThread& serv
              .ordered_bytes = false,
              .late_transfers = true,
              .needs_polling = limits_.needs_polling};
-  messages_.open(endpoint_.get(), {.gather = static_cast<std::uint32_t>(traits_.gather),
-                                   .max_inline = static_cast<std::uint32_t>(traits_.inline_bytes),
-                                   .messages = traits_.ordered ? kOfiMessages : 1,
-                                   .transfers = traits_.ordered ? kOfiTransfers : 1,
-                                   .scatters = traits_.ordered ? kOfiTransfers : 1,
-                                   .max_message = traits_.max_message});
+  messages_.open(endpoint_.get(),
+                 {.gather = static_cast<std::uint32_t>(traits_.gather),
+                  .max_inline = static_cast<std::uint32_t>(
+                      traits_.inline_bytes - std::min(traits_.inline_bytes, sizeof(std::uint64_t))),
+                  .messages = traits_.ordered ? kOfiMessages : 1,
+                  .transfers = traits_.ordered ? kOfiTransfers : 1,
+                  .scatters = traits_.ordered ? kOfiTransfers : 1,
+                  .max_message = traits_.max_message,
+                  .trailer = sizeof(std::uint64_t)});
   transfers_.open(endpoint_.get());
   wireup_ = std::make_unique<OfiWireup>(
       *this,
@@ -217,7 +217,12 @@ Status OfiTransport::bind(int peer, const OfiEnd& end) {
   OfiPeer& bound = *peer_at(peer);
   bound.address = name;
   bound.mark = mark_of(end.ticket, options_.rank);
-  bound.data = data_of(bound.mark, traits_.data_bytes);
+  Marks& marks = marks_[static_cast<std::size_t>(peer)];
+  marks = {bound.mark, bound.mark | kSolicited};
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    bound.trailers[i] = {
+        .address = reinterpret_cast<std::byte*>(&marks[i]), .bytes = sizeof marks[i], .key = marks_key_};
+  }
   bound.empty = {.address = end.empty_address, .key = end.empty_key};
   bound.buffers = end.buffers;
   bound.gather = end.gather;

@@ -105,6 +105,9 @@ class OfiTransport final : public Transport, public OfiWireup::WireupExchange {
   OfiLane data_;
   OfiLane message_lane_;
   std::vector<std::atomic<OfiPeer*>> peers_;  ///< by rank; owned
+  using Marks = std::array<std::uint64_t, 2>;
+  std::vector<Marks> marks_;  ///< by rank: the memory of OfiPeer::trailers
+  Key marks_key_ = 0;
   OfiDriver driver_;
   OfiMessageEndpoint messages_;
   OfiTransfers transfers_;

@@ -40,7 +40,7 @@ struct OfiWire {
   static constexpr std::uint32_t kCardMagic = 0x666f7672;  // "rvof"
   static constexpr std::uint32_t kCardVersion = 1;
   static constexpr std::uint32_t kHandshakeMagic = 0x666f6872;  // "rhof"
-  static constexpr std::uint16_t kHandshakeVersion = 2;
+  static constexpr std::uint16_t kHandshakeVersion = 3;
 };
 using OfiCard = PortCardOf<OfiWire>;
 using OfiHandshake = HandshakeOf<OfiWire>;

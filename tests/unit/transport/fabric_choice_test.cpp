@@ -26,7 +26,6 @@ struct SampleInfo {
     transmit.iov_limit = receive.iov_limit = 4;
     endpoint.max_msg_size = ~std::size_t{0};
     domain.mr_key_size = 8;
-    domain.cq_data_size = 8;
   }
   SampleInfo(const SampleInfo&) = delete;
   SampleInfo& operator=(const SampleInfo&) = delete;
@@ -91,20 +90,19 @@ TEST(FabricTraits, CxiBindsRegistrationsToItsEndpointButItsKeysAreShort) {
   expect_refused(sample, "that it chooses");
 }
 
-TEST(FabricTraits, OpxAndRxmCarryFourBytesBesideAMessage) {
+TEST(FabricTraits, AMessageAndItsMarkAreTwoPieces) {
   SampleInfo sample;
-  sample.domain.cq_data_size = 4;
-  sample.info.mode = FI_CONTEXT2;
-  auto traits = FabricTraits::of(sample.info);
-  ASSERT_TRUE(traits.ok()) << traits.status().text();
-  EXPECT_EQ(traits->data_bytes, 4U);
-  sample.domain.cq_data_size = 0;
-  expect_refused(sample, "cq_data_size");
+  sample.transmit.iov_limit = 2;
+  EXPECT_TRUE(FabricTraits::of(sample.info).ok());
+  sample.transmit.iov_limit = 1;
+  expect_refused(sample, "iov_limit");
 }
 
-TEST(FabricTraits, Psm3NeedsContexts) {
+TEST(FabricTraits, Psm3AndOpxNeedContexts) {
   SampleInfo sample;
   sample.info.mode = FI_CONTEXT;
+  EXPECT_TRUE(FabricTraits::of(sample.info).ok());
+  sample.info.mode = FI_CONTEXT2;
   EXPECT_TRUE(FabricTraits::of(sample.info).ok());
   sample.info.mode = FI_CONTEXT | FI_MSG_PREFIX;
   expect_refused(sample, "mode bits");
