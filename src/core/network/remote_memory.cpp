@@ -36,15 +36,17 @@ bool has_keys(const Region& region) {
 }  // namespace
 
 // Regions overlap. The window's own entry, which has no key, contains all extents, and the user's regions may
-// lie anywhere. A region with keys is better than any without.
+// lie anywhere. A region with keys is better than any without. An extent with keys is best, because its entry
+// stays valid.
 std::optional<Region> RemoteMemory::known(std::uintptr_t address) const {
   std::optional<Region> found;
   directory::visit_covering(tree_, address, 1, [&](std::size_t /*number*/, const Leaf& leaf, std::size_t at) {
     const Region region = region_of(leaf, at, rails_);
     if (region.bytes > UINTPTR_MAX - region.base) return false;
     const bool is_better = has_keys(region);
-    if (is_better || !found) found = region;
-    return is_better;
+    const bool is_best = is_better && (region.flags & kRegionExtent) != 0;
+    if (is_best || !found || (is_better && !has_keys(*found))) found = region;
+    return is_best;
   });
   return found;
 }

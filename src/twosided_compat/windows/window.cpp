@@ -36,6 +36,18 @@ Window::Window(const Communicator& comm, int flavor, rma_team_t team)
   for (const Hint& hint : kHints) hints.set(hint.key, hint.usual);
 }
 
+int find_rank_elsewhere(const Members& members) {
+  for (const int rank : members.world_ranks()) {
+    if (rma_same_host(rank) == 0) return rank;
+  }
+  return -1;
+}
+
+bool Window::reaches_unregistered(const void* base, std::size_t bytes) const {
+  void* here = nullptr;
+  return find_rank_elsewhere(*members_) < 0 && rma_map(base, bytes, rma_rank(), &here) == RMA_SUCCESS;
+}
+
 SharedData own_shared_data() {
   void* address = nullptr;
   std::size_t bytes = 0;

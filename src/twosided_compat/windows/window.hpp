@@ -125,6 +125,9 @@ struct PredefinedAttributes {
   int model = MPI_WIN_UNIFIED;
 };
 
+/// Returns a world rank of the members that is on another host than this process, or -1.
+[[nodiscard]] int find_rank_elsewhere(const Members& members);
+
 /// A window. The program's handle and every pending request count as references.
 class Window : public ErrorHandlerOwner {
  public:
@@ -138,6 +141,10 @@ class Window : public ErrorHandlerOwner {
   [[nodiscard]] std::uint64_t session() const { return session_; }
   [[nodiscard]] int flavor() const { return flavor_; }
   [[nodiscard]] bool is_dynamic() const { return flavor_ == MPI_WIN_FLAVOR_DYNAMIC; }
+  /// Returns whether all members reach the bytes, at their address, without registration. Members of this
+  /// host reach all heap memory of this process, that of its malloc included (docs/process_heap.md). Others
+  /// reach only that of rma_malloc. With members elsewhere this returns false for both.
+  [[nodiscard]] bool reaches_unregistered(const void* base, std::size_t bytes) const;
   [[nodiscard]] rma_team_t& team() { return team_; }
   [[nodiscard]] rma_team_t team() const { return team_; }
 

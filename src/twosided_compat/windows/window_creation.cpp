@@ -26,18 +26,11 @@ struct Offer {
   SharedData data = {};             ///< in a dynamic window: the member's
 };
 
-/// Returns whether the bytes are heap memory of this process, which other processes reach without
-/// registration.
-bool is_heap(const void* base, std::size_t bytes) {
-  void* here = nullptr;
-  return rma_map(base, bytes, rma_rank(), &here) == RMA_SUCCESS;
-}
-
-/// Finds where other processes reach the bytes without registration: in this process's heap, of which static
-/// data may be a part. Returns 0 if they do not.
-std::uintptr_t find_in_heap(void* base, std::size_t bytes) {
+/// Finds where the members of the window reach the bytes without registration: in this process's heap, of
+/// which static data may be a part. Returns 0 if they do not.
+std::uintptr_t find_in_heap(const Window& win, void* base, std::size_t bytes) {
   void* in_heap = base;
-  if (is_heap(base, bytes) || rma_find_alias(base, bytes, &in_heap) == RMA_SUCCESS)
+  if (win.reaches_unregistered(base, bytes) || rma_find_alias(base, bytes, &in_heap) == RMA_SUCCESS)
     return reinterpret_cast<std::uintptr_t>(in_heap);
   return 0;
 }
@@ -91,14 +84,6 @@ Found<Window> make_window(Communicator& comm, int flavor, MPI_Info info) {
     part.owner = part.rank;
   }
   return win;
-}
-
-/// Returns a world rank of the members that is on another host than this process, or -1.
-int find_rank_elsewhere(const Members& members) {
-  for (const int rank : members.world_ranks()) {
-    if (rma_same_host(rank) == 0) return rank;
-  }
-  return -1;
 }
 
 /// Tells the members this one's offer, and takes over theirs. Fails if one of them cannot take part.
@@ -217,7 +202,7 @@ int win_create(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI
                  .bytes = static_cast<std::uint64_t>(size),
                  .unit = static_cast<std::uint64_t>(disp_unit)};
   win->own_part().base = offer.base;
-  if (const std::uintptr_t in_heap = size > 0 ? find_in_heap(base, offer.bytes) : 0; in_heap != 0) {
+  if (const std::uintptr_t in_heap = size > 0 ? find_in_heap(*win, base, offer.bytes) : 0; in_heap != 0) {
     offer.base = in_heap;
   } else if (size > 0) {
     // Other interfaces update static data by the atomics of librma, so this one does, too.

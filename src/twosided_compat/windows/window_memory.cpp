@@ -35,10 +35,9 @@ int win_attach(MPI_Win handle, void* base, MPI_Aint size) {
   if (win->own.attached.contains(key))
     return failure(MPI_ERR_RMA_ATTACH, fmt::format("memory at {} is attached already", base));
   const auto bytes = static_cast<std::size_t>(size);
-  void* here = nullptr;
-  // Other processes reach this process's heap without registration. Static data are a part of it, too, but
-  // not by the addresses that a target of both static and other data names.
-  const bool registers = bytes != 0 && rma_map(base, bytes, rma_rank(), &here) != RMA_SUCCESS;
+  // Static data are a part of the heap, too, but not by the addresses that a target of both static and other
+  // data names.
+  const bool registers = bytes != 0 && !win->reaches_unregistered(base, bytes);
   if (registers && rma_register(base, bytes) != RMA_SUCCESS)
     return failure(MPI_ERR_RMA_ATTACH, rma_last_error());
   win->own.attached.emplace(key, registers);

@@ -169,6 +169,14 @@ TEST_F(RemoteMemoryTest, OfOverlappingRegionsOneWithKeysIsTaken) {
   EXPECT_EQ(key_at(kBase + 0x2000), 5U) << "the nearest beginning does not reach so far";
 }
 
+TEST_F(RemoteMemoryTest, OfOverlappingRegionsAnExtentIsTakenBecauseItLasts) {
+  list(kBase, 0x4000, kRegionExtent, 5);
+  list(kBase + 0x1000, 0x100, kRegionForeign, 7);
+  EXPECT_EQ(key_at(kBase + 0x1000), 5U);
+  EXPECT_EQ(key_at(kBase + 0x1000), 5U);
+  EXPECT_EQ(reader.reads, 0);
+}
+
 TEST_F(RemoteMemoryTest, WithoutAKeyOfTheDirectoryNothingIsReached) {
   list(kBase, 0x1000, kRegionExtent, 5);
   DirectoryPlace unregistered = place();
