@@ -24,10 +24,13 @@ void LinkTable::list(Link& link, int peer) {
   if (std::exchange(link.listed, true)) return;
   const std::lock_guard guard(lists_lock_);
   listed_.push_back(peer);
+  any_listed_.store(true, std::memory_order_seq_cst);
 }
 
 std::vector<int> LinkTable::take_listed() {
+  if (!any_listed_.load(std::memory_order_seq_cst)) return {};
   const std::lock_guard guard(lists_lock_);
+  any_listed_.store(false, std::memory_order_relaxed);  // the lock orders it
   std::vector<int> listed = listed_;
   listed_.clear();
   return listed;
@@ -39,8 +42,7 @@ void LinkTable::queue_control(Link& link, int peer, std::uint16_t kind, std::spa
 
 bool LinkTable::unsent() {
   if (waiting_.load(std::memory_order_seq_cst) != 0) return true;
-  const std::lock_guard guard(lists_lock_);
-  return !listed_.empty();
+  return any_listed_.load(std::memory_order_seq_cst);
 }
 
 void LinkTable::queue(Link& link, int peer, Link::Waiting message) {
@@ -66,11 +68,14 @@ bool LinkTable::fail(int peer) {
 void LinkTable::list_lost(int peer) {
   const std::lock_guard guard(lists_lock_);
   lost_.push_back(peer);
+  any_lost_.store(true, std::memory_order_seq_cst);
 }
 
 std::vector<int> LinkTable::take_lost() {
+  if (!any_lost_.load(std::memory_order_seq_cst)) return {};
   std::vector<int> lost;
   const std::lock_guard guard(lists_lock_);
+  any_lost_.store(false, std::memory_order_relaxed);  // the lock orders it
   lost.swap(lost_);
   return lost;
 }

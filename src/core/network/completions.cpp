@@ -83,25 +83,28 @@ void Completions::take_in(std::size_t rail, const transport::Completion& complet
   end(fragment, status);
 }
 
-void Completions::post_later(Fragment& fragment) {
+void Completions::post_later(Fragment& fragment) { add_retry(fragment); }
+
+void Completions::add_retry(Fragment& fragment) {
   const std::lock_guard guard(retry_lock_);
   retries_.push_back(&fragment);
+  any_retries_.store(true, std::memory_order_seq_cst);
 }
 
 bool Completions::queue_retry(Fragment& fragment) {
   if (!fragment.movable || !ConnectionManager::any_alive(connections_.peer(fragment.rank))) return false;
   count(Counter::rail_failover);
   pending_.heard_of(fragment.rank);
-  const std::lock_guard guard(retry_lock_);
-  retries_.push_back(&fragment);
+  add_retry(fragment);
   return true;
 }
 
 bool Completions::post_retries() {
+  if (!any_retries_.load(std::memory_order_seq_cst)) return false;
   std::vector<Fragment*> waiting;
   {
     const std::lock_guard guard(retry_lock_);
-    if (retries_.empty()) return false;
+    any_retries_.store(false, std::memory_order_relaxed);  // the lock orders it
     waiting.swap(retries_);
   }
   bool progressed = false;
@@ -118,8 +121,7 @@ bool Completions::post_retries() {
       count_rail_bytes(rail, bytes);
       progressed = true;
     } else if (status == RMA_ERR_STATE) {  // the device's queue is full
-      const std::lock_guard guard(retry_lock_);
-      retries_.push_back(fragment);
+      add_retry(*fragment);
     } else {
       connections_.rail_failed(peer, rail);
       if (!queue_retry(*fragment)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <vector>
@@ -43,14 +44,18 @@ class Completions {
   /// Queues the fragment to be posted again. Returns false if it may not be, or no rail is left.
   [[nodiscard]] bool queue_retry(Fragment& fragment);
   [[nodiscard]] bool post_retries();
+  void add_retry(Fragment& fragment);
 
   PendingOperations& pending_;
   Rails& rails_;
   ConnectionManager& connections_;
   FragmentPool fragments_;
   std::mutex retry_lock_;
-  std::vector<Fragment*>
-      retries_;  ///< fragments for another rail, or of post_later(); guarded by retry_lock_
+  /// Fragments for another rail, or of post_later(); guarded by retry_lock_.
+  std::vector<Fragment*> retries_;
+  /// There are some. Every poll asks. The accesses are sequentially consistent, so a fragment that was added
+  /// before another thread asks is seen, as with the lock.
+  std::atomic<bool> any_retries_ = false;
 };
 
 }  // namespace librma

@@ -212,6 +212,7 @@ void CmaTransport::complete(int peer, std::span<const Work> work, rma_status_t s
       completed_.withdraw(1);
     } else {
       completed_.add({.cookie = this_work.cookie, .peer = peer, .status = status, .bytes = 0});
+      any_completed_.store(true, std::memory_order_seq_cst);  // seen by polls from here on, as with the lock
     }
   }
 }
@@ -240,8 +241,11 @@ rma_status_t CmaTransport::post_atomic(int /*peer*/, rma_atomic_op_t /*op*/, Rem
 }
 
 std::size_t CmaTransport::poll(std::span<Completion> completions) {
+  if (!any_completed_.load(std::memory_order_seq_cst)) return 0;
   const std::lock_guard guard(lock_);
-  return completed_.take(completions);
+  const std::size_t taken = completed_.take(completions);
+  any_completed_.store(completed_.size() != 0, std::memory_order_relaxed);  // the lock orders it
+  return taken;
 }
 
 bool CmaTransport::arm() {

@@ -110,6 +110,8 @@ class CmaTransport final : public Transport {
   std::vector<Process> processes_;
   std::mutex lock_;  ///< guards the members below, and connecting
   CompletionList completed_;
+  /// There are some. Every poll asks. The store releases nothing: the lock does.
+  std::atomic<bool> any_completed_ = false;
 };
 
 }  // namespace librma::transport
