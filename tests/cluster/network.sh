@@ -50,6 +50,21 @@ both_rails() {
 }
 step 'announced messages are read over both rails' both_rails read receive_rdma
 step 'announced messages are written over both rails' both_rails pipeline receive_pipeline
+# Rank 1 finds no device, so RMA_NETWORK=auto takes another network for it than for rank 0.
+as_hosts_differ() {
+  cluster-run -n 1 --timeout 120 "$@" -- \
+    sh -c 'test "$PMIX_RANK" = 0 || export RMA_DEVICES=eth0; exec "$0" operations_8' "$bin/rma-cluster-job"
+}
+# refused COMMAND...: it must end before its time limit, with both networks' names.
+refused() {
+  local output status=0
+  output=$("$@" 2>&1) || status=$?
+  printf '%s\n' "$output"
+  [ $status -ne 0 ] && [ $status -ne 124 ] && grep -qE 'the network of rank 0 is verbs, and that of rank 1 is ofi|the network of rank 1 is ofi, and that of rank 0 is verbs' \
+      <<< "$output"
+}
+step 'one host has RDMA devices, and the other has none' refused as_hosts_differ
+step 'the same hosts by ofi' as_hosts_differ --env RMA_NETWORK=ofi --env RMA_DEVICES=eth0
 step 'an idle job connects to nobody' counted connect 0 cluster-run -n 2 -- "$bin/rma-cluster-job" idle
 step 'a limit of locked memory' copied limited 4000 "$bin/rma-cluster-job" memory_limit 8
 step 'SUMMA, 2 x 2' cluster-run -n 2 -- "$bin/summa" --m 256 --n 256 --k 256 --block 64 --verify

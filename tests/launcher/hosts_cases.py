@@ -376,7 +376,9 @@ def started(hosts, *arguments, ranks=4, **options):
     """A job of two hosts whose ranks have said that they run."""
     job = hosts.start("--hosts", "a:2,b:2", *arguments, **options)
     ready = sorted(job.stdout.readline() for _ in range(ranks))
-    equal(ready, ["ready\n"] * ranks)
+    if ready != ["ready\n"] * ranks:
+        job.kill()
+        raise AssertionError(f"not all ranks have started: {ready}, {job.communicate(timeout=HANG_GUARD)}")
     return job
 
 
