@@ -119,9 +119,9 @@ if [ -n "$shmem" ] &&
     { cat "$peers/oshcc.log" >&2 && exit 1; }
 fi
 for mpi in openmpi mpich; do
-  if [ -n "$coarrays" ] && [ ! "$peers/coarrays-$mpi" -nt bench/coarrays/main.f90 ]; then
+  if [ -n "$coarrays" ] && [ ! "$peers/coarrays-$mpi" -nt bench/coarrays/main.F90 ]; then
     echo "compare: building coarrays-$mpi"
-    caf.$mpi -O3 -J "$peers" bench/coarrays/main.f90 -o "$peers/coarrays-$mpi"
+    caf.$mpi -O3 -J "$peers" bench/coarrays/main.F90 -o "$peers/coarrays-$mpi"
   fi
   # Debian's ARMCI-MPI is a static library for each MPI.
   [ -z "$armci" ] ||
@@ -174,7 +174,7 @@ run_once() {
     # Debian's crashes in shmem_finalize unless UCX's memory hooks are off, and aborts in a compare-and-swap.
     shmem-openshmem) launch=(env UCX_MEM_EVENTS=no oshrun -n "$ranks" "${ompi[@]}" "$peers/$name" --no-cswap) ;;
     armci-openmpi | twosided-openmpi | collectives-openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" "$peers/$name") ;;
-    coarrays-openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" "$peers/$name" --backend "$name" --no-tasks) ;;
+    coarrays-openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" "$peers/$name" --backend "$name") ;;
     mpich | armci-mpich | twosided-mpich | collectives-mpich | coarrays-mpich)
       launch=(mpirun.mpich -n "$ranks")
       [ $bind = none ] || launch+=(-bind-to core)

@@ -1,26 +1,25 @@
 ! Measures coarrays between image 1 and image 2, and three small programs on both. It is Fortran 2018 that gfortran 12
-! compiles, so it measures other libraries too: bench/compare.sh --suite coarrays.
+! compiles, so it measures other libraries too: bench/compare.sh --suite coarrays. With RMA_BENCH_CONTROLS the program
+! calls rma.h, too, and measures what the runtime's own barrier and reduction take beside those of Fortran.
 !
-! usage: rmarun -n 2 coarrays-bench [--json FILE] [--backend NAME] [--quick] [--no-tasks] [--suite coarrays]
+! usage: rmarun -n 2 coarrays-bench [--json FILE] [--backend NAME] [--quick] [--suite coarrays]
 !   --json FILE       write the rows as JSON too
 !   --backend NAME    the library that is measured, for the JSON (default rma)
 !   --quick           a tenth of the calls: shows that it works, measures little
-!   --no-tasks        leave the task counter out, in which OpenCoarrays on Open MPI hangs
 !   --suite coarrays  the only suite; for bench/compare.sh
 ! Each line has what is done, and its time in nanoseconds: the median of several samples.
 module measuring
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: open_report, close_report, start, stop_and_keep, report, calls_of, samples, with_tasks
+  public :: open_report, close_report, start, stop_and_keep, report, calls_of, samples
 
   integer, parameter :: samples = 15
 
-  real(8) :: times(samples)
-  integer :: kept = 0, json = 0, divisor = 1
+  real(8) :: times(samples, 2)
+  integer :: kept(2) = 0, json = 0, divisor = 1
   integer(int64) :: began, rate
   logical :: first = .true.
-  logical, protected :: with_tasks = .true.
 
 contains
 
@@ -42,8 +41,6 @@ contains
         call get_command_argument(i, backend)
       case ('--quick')
         divisor = 10
-      case ('--no-tasks')
-        with_tasks = .false.
       case ('--suite')
         i = i + 1
       case default
@@ -72,30 +69,37 @@ contains
     call system_clock(began)
   end subroutine start
 
-  ! Keeps the time since start() as a sample of `count` operations.
-  subroutine stop_and_keep(count)
+  ! Keeps the time since start() as a sample of `count` operations. Two sets of samples may be taken in turn.
+  subroutine stop_and_keep(count, set)
     integer, intent(in) :: count
+    integer, intent(in), optional :: set
     integer(int64) :: ended
-    integer :: place
+    integer :: place, to
     real(8) :: time
     call system_clock(ended)
+    to = 1
+    if (present(set)) to = set
     time = real(ended - began, 8) * 1e9 / rate / count
     ! Samples are kept in ascending order.
-    place = kept
+    place = kept(to)
     do while (place > 0)
-      if (times(place) <= time) exit
-      times(place + 1) = times(place)
+      if (times(place, to) <= time) exit
+      times(place + 1, to) = times(place, to)
       place = place - 1
     end do
-    times(place + 1) = time
-    kept = kept + 1
+    times(place + 1, to) = time
+    kept(to) = kept(to) + 1
   end subroutine stop_and_keep
 
-  subroutine report(name)
+  subroutine report(name, set)
     character(*), intent(in) :: name
+    integer, intent(in), optional :: set
+    integer :: from
     real(8) :: median
-    median = times((kept + 1) / 2)
-    kept = 0
+    from = 1
+    if (present(set)) from = set
+    median = times((kept(from) + 1) / 2, from)
+    kept(from) = 0
     if (this_image() /= 1) return
     print '(a26, f14.1)', name, median
     if (json == 0) return
@@ -106,9 +110,41 @@ contains
 
 end module measuring
 
+#ifdef RMA_BENCH_CONTROLS
+! The functions of rma.h that are measured beside Fortran's statements.
+module controls
+  use, intrinsic :: iso_c_binding, only: c_double, c_int, c_ptr, c_size_t
+  implicit none
+  integer(c_int), parameter :: rma_double = 4, rma_sum = 0  ! RMA_DOUBLE, RMA_SUM
+  interface
+    function rma_team_world() bind(c) result(team)
+      import :: c_ptr
+      type(c_ptr) :: team
+    end function rma_team_world
+    function rma_barrier(team) bind(c) result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: team
+      integer(c_int) :: status
+    end function rma_barrier
+    function rma_allreduce(team, dst, src, count, type, op) bind(c) result(status)
+      import :: c_double, c_int, c_ptr, c_size_t
+      type(c_ptr), value :: team
+      real(c_double) :: dst, src
+      integer(c_size_t), value :: count
+      integer(c_int), value :: type, op
+      integer(c_int) :: status
+    end function rma_allreduce
+  end interface
+end module controls
+#endif
+
 program coarrays_bench
   use, intrinsic :: iso_fortran_env, only: atomic_int_kind, event_type, lock_type
   use measuring
+#ifdef RMA_BENCH_CONTROLS
+  use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_size_t
+  use controls
+#endif
   implicit none
   integer, parameter :: most = 524288, side = 512  ! numbers of 8 bytes
   integer(8), save :: word[*]
@@ -116,7 +152,7 @@ program coarrays_bench
   real(8), allocatable :: local(:), section(:, :), grid(:, :)
   type(event_type), save :: event[*]
   type(lock_type), save :: guard[*]
-  integer(atomic_int_kind), save :: next_task[*]
+  integer(atomic_int_kind), save :: next_task[*] = 0
   integer :: me, n
 
   me = this_image()
@@ -140,7 +176,7 @@ program coarrays_bench
   call measure_synchronization()
   call measure_heat()
   call measure_transpose()
-  if (with_tasks) call measure_tasks()
+  call measure_tasks()
   call close_report()
 
 contains
@@ -276,6 +312,12 @@ contains
   subroutine measure_synchronization()
     integer :: sample, calls, i
     real(8) :: sum
+#ifdef RMA_BENCH_CONTROLS
+    integer(c_int) :: failed
+    type(c_ptr) :: world
+    failed = 0
+    world = rma_team_world()
+#endif
     calls = calls_of(2000)
     sum = 1
     do sample = 1, samples
@@ -285,8 +327,18 @@ contains
         sync all
       end do
       call stop_and_keep(calls)
+#ifdef RMA_BENCH_CONTROLS
+      call start()
+      do i = 1, calls
+        failed = max(failed, rma_barrier(world))
+      end do
+      call stop_and_keep(calls, 2)
+#endif
     end do
     call report('sync all')
+#ifdef RMA_BENCH_CONTROLS
+    call report('rma_barrier', 2)
+#endif
     do sample = 1, samples
       call start()
       do i = 1, calls
@@ -303,8 +355,20 @@ contains
         sum = 1
       end do
       call stop_and_keep(calls)
+#ifdef RMA_BENCH_CONTROLS
+      call start()
+      do i = 1, calls
+        failed = max(failed, rma_allreduce(world, sum, sum, 1_c_size_t, rma_double, rma_sum))
+        sum = 1
+      end do
+      call stop_and_keep(calls, 2)
+#endif
     end do
     call report('co_sum 8 B')
+#ifdef RMA_BENCH_CONTROLS
+    call report('rma_allreduce 8 B', 2)
+    if (failed /= 0) error stop 'coarrays-bench: a call of rma.h failed'
+#endif
     ! There and back, so two posts and two waits.
     do sample = 1, samples
       sync all
@@ -379,10 +443,18 @@ contains
     call report('transpose 512x512')
   end subroutine measure_transpose
 
-  ! The images draw tasks from a counter of image 1.
+  ! The images draw tasks from a counter of image 1. The row is missing for libraries whose atomic_fetch_add does not
+  ! return the old value: OpenCoarrays 2.10.1 leaves the variable as it was, and the loop ends by chance or never.
   subroutine measure_tasks()
     integer(atomic_int_kind) :: task
     integer :: sample, tasks
+    sync all
+    task = -1
+    call atomic_fetch_add(next_task[1], 0, task)
+    if (task /= 0) then
+      if (me == 1) print '(a)', 'a task of a counter: atomic_fetch_add does not return the old value'
+      return
+    end if
     tasks = calls_of(2000)
     do sample = 1, samples
       if (me == 1) call atomic_define(next_task, 0)
