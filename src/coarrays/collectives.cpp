@@ -16,14 +16,16 @@ namespace librma::coarrays {
 namespace {
 
 /// Returns the distance of two elements. The descriptors that the compiler makes for allocatable components
-/// of a broadcast object have no `offset` and `span`. In others, `offset` is the distance from the first
-/// element to the one with subscripts 0.
+/// of a broadcast object have no `offset` and `span`: those hold what an earlier descriptor on the stack had.
+/// In others, `offset` is the distance from the first element to the one with subscripts 0, and no two
+/// elements overlap.
 std::ptrdiff_t trusted_span(const Descriptor& data) {
+  const auto element_bytes = static_cast<std::ptrdiff_t>(data.element_bytes);
   std::ptrdiff_t offset = 0;
   for (std::size_t d = 0; d < static_cast<std::size_t>(data.rank); ++d)
     offset -= data.dim[d].lower * data.dim[d].stride;
-  return static_cast<std::ptrdiff_t>(data.offset) == offset ? span_of(data)
-                                                            : static_cast<std::ptrdiff_t>(data.element_bytes);
+  if (static_cast<std::ptrdiff_t>(data.offset) != offset) return element_bytes;
+  return std::max(span_of(data), element_bytes);
 }
 
 /// The elements of an argument, without gaps. They are the argument's own memory if it has no gaps; else a

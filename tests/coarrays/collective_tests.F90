@@ -14,6 +14,11 @@ module collective_tests
     real, allocatable :: values(:)
   end type dynamic
 
+  type :: wide
+    integer :: number
+    real(8), allocatable :: values(:)
+  end type wide
+
 contains
 
   subroutine test_collectives()
@@ -31,6 +36,7 @@ contains
     call test_strings()
     call test_reductions()
     call test_broadcasts()
+    call test_broadcasts_of_components()
   end subroutine test_collectives
 
   subroutine test_strings()
@@ -114,6 +120,23 @@ contains
     call co_broadcast(object, images)
     call check(all(nint(object%values) == images), 'co_broadcast of an allocatable component')
   end subroutine test_broadcasts
+
+  ! The compiler leaves a part of a component's descriptor as that of the logicals has left it on the stack.
+  subroutine test_broadcasts_of_components()
+    type(wide) :: object
+    logical :: flags(4)
+    integer :: me, images
+    me = this_image()
+    images = num_images()
+    object%number = me
+    allocate (object%values(4))
+    object%values = me
+    flags = me == images
+    call co_broadcast(flags, images)
+    call co_broadcast(object, images)
+    call check(all(flags), 'co_broadcast of logicals')
+    call check(all(nint(object%values) == images), 'co_broadcast of a wide component behind narrow elements')
+  end subroutine test_broadcasts_of_components
 
   pure integer function multiply(a, b)
     integer, intent(in) :: a, b
