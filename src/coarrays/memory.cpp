@@ -67,6 +67,8 @@ rma_status_t allocate(Coarray& coarray) {
   if (status != RMA_SUCCESS) return status;
   coarray.mine = static_cast<std::byte*>(mine);
   coarray.team = team.handle;
+  static std::uint64_t allocated = 0;
+  coarray.number = allocated++;
   coarray.places.resize(static_cast<std::size_t>(rma_size()));
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const int rank = team.ranks[i];
@@ -139,6 +141,7 @@ void caf_register(std::size_t size, int type, Coarray** token, Descriptor* shape
     unshared().push_back(made.get());
   } else {
     made->shape = shape;
+    made->token = token;
   }
   shape->data = made->mine;
   *token = made.get();
@@ -159,6 +162,24 @@ void caf_deregister(Coarray** token, int /*type*/, int* stat, char* message, std
   const auto entry = known.all.extract(coarray->mine);
   guard.unlock();
   release(*coarray, outcome);
+}
+
+void deallocate_coarrays_of_team() {
+  std::vector<Coarray*> of_team;
+  {
+    Blocks& known = blocks();
+    const std::lock_guard guard(known.lock);
+    for (const auto& [address, coarray] : known.all)
+      if (coarray->team == current.team->handle) of_team.push_back(coarray.get());
+  }
+  // All images free in the same order. Addresses differ between them.
+  std::ranges::sort(of_team, {}, &Coarray::number);
+  for (Coarray* const coarray : of_team) {
+    // move_alloc has given the memory to a variable that is not known here, which keeps it.
+    if (*coarray->token != coarray || coarray->shape->data != coarray->mine) continue;
+    coarray->shape->data = nullptr;
+    caf_deregister(coarray->token, 0, nullptr, nullptr, 0);
+  }
 }
 
 }  // namespace librma::coarrays

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -21,13 +22,18 @@ struct Coarray {
   std::byte* mine = nullptr;
   std::size_t bytes = 0;
   /// Has the bounds of the array, which are the same on all images. Null if it has none that are needed.
-  const Descriptor* shape = nullptr;
+  Descriptor* shape = nullptr;
   rma_team_t team = nullptr;  ///< which allocated it; null if this image alone did
+  Coarray** token = nullptr;  ///< the variable's token; null for a static coarray
+  std::uint64_t number = 0;   ///< how many coarrays teams of this image have allocated before
   std::vector<Place> places;  ///< by world rank; empty for a component, and for a static coarray before main
 };
 
 /// Tells all images where the static coarrays lie, and waits until all have their initial values. Collective.
 void share_static_coarrays();
+
+/// Deallocates the coarrays that the current team has allocated. Collective over the team.
+void deallocate_coarrays_of_team();
 
 /// Returns the bytes at `offset` of the coarray on `rank` where this process has mapped them, or null.
 inline std::byte* mapped(const Coarray& coarray, std::size_t offset, int rank) {

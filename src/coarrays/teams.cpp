@@ -6,6 +6,7 @@
 
 #include "coarrays/entry_points.hpp"
 #include "coarrays/images.hpp"
+#include "coarrays/memory.hpp"
 #include "coarrays/sync.hpp"
 #include "rma/direct.h"
 
@@ -74,13 +75,15 @@ void caf_form_team(int number, Team** team, int index) {
   teams().push_back(std::move(made));
 }
 
-// change team and end team synchronize the images of the team.
+// change team and end team synchronize the images of the team. At end team, coarrays that the construct has
+// allocated are deallocated. No compiler known so far does that itself.
 void caf_change_team(Team** team, int /*unused*/) {
   enter(**team);
   require(rma_barrier(current.team->handle));
 }
 
 void caf_end_team(Team** /*team*/) {
+  deallocate_coarrays_of_team();
   require(rma_barrier(current.team->handle));
   enter(*current.team->parent);
 }

@@ -32,6 +32,7 @@ contains
     sync team (half)
     sync all
     call check(value(2) == mod(me + images - 2, images) + 1, 'a put after the end of a team')
+    call test_deallocation(half)
   end subroutine test_teams
 
   subroutine test_inside(world)
@@ -74,5 +75,30 @@ contains
     call check(num_images() == images, 'the team after the end of its team')
     deallocate (own)
   end subroutine test_inside
+
+  ! The end of a team deallocates the coarrays that the construct has allocated, and no others.
+  subroutine test_deallocation(team)
+    type(team_type), intent(in) :: team
+    integer, allocatable :: outer(:)[:], scalar[:], array(:, :)[:], moved(:)[:], kept(:)[:]
+    integer :: round, right
+    allocate (outer(2)[*])
+    outer = 7
+    sync all
+    do round = 1, 3
+      change team (team)
+        call check(.not. (allocated(scalar) .or. allocated(array)), 'coarrays before they are allocated again')
+        allocate (array(round, 2)[*], scalar[*], moved(3)[*])
+        array = this_image()
+        scalar = round
+        call move_alloc(moved, kept)
+        sync all
+        right = mod(this_image(), num_images()) + 1
+        call check(array(round, 2)[right] == right .and. scalar[right] == round, 'coarrays of a round')
+        deallocate (kept)
+      end team
+      call check(.not. (allocated(scalar) .or. allocated(array)), 'coarrays after the end of their team')
+    end do
+    call check(outer(2)[num_images()] == 7, 'a coarray of the initial team after the end of another team')
+  end subroutine test_deallocation
 
 end module team_tests
