@@ -73,7 +73,8 @@ def run(program: Program, launcher: list[str], folder: pathlib.Path) -> Outcome:
             outcome.wrong = f"{command[0]} did not print its time"
         if outcome.wrong:
             return outcome
-        outcome.seconds += float(measured.group(1)) if measured else elapsed
+        waited = sum(seconds for printed_then, seconds in program.waits.items() if printed_then in text)
+        outcome.seconds += float(measured.group(1)) if measured else elapsed - waited
         if program.numbers:
             for groups in re.finditer(program.numbers, text):
                 outcome.numbers += [float(number.replace("D", "E")) for number in groups.groups()]

@@ -41,6 +41,10 @@ class Runs(unittest.TestCase):
         self.assertEqual(self.outcome(shell("echo Loop time of 7.25", seconds=r"time of ([\d.]+)")).seconds, 7.25)
         self.assertIn("did not print its time", self.outcome(shell("echo done", seconds=r"time of ([\d.]+)")).wrong)
 
+    def test_the_time_that_a_program_waits_by_the_clock_does_not_count(self):
+        self.assertLess(self.outcome(shell("echo late", waits={"late": 1000.0})).seconds, 0)
+        self.assertGreater(self.outcome(shell("echo early", waits={"late": 1000.0})).seconds, 0)
+
 
 class Comparisons(unittest.TestCase):
     def differ(self, first, second, digits=6):
