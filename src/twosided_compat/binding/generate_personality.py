@@ -57,7 +57,7 @@ def read_personality(path, standard):
             if len(rest) > 2:
                 types[name] = (rest[1], rest[2])
             number = rest[1] if len(rest) > 2 else standard[f"MPI_{name}"]
-            handles.append(Handle(c_type, name, value, int(rest[0]) if rest else None, int(number, 0)))
+            handles.append(Handle(c_type, name, value, int(rest[0], 0) if rest else None, int(number, 0)))
     return numbers, handles, sizes, types
 
 

@@ -20,7 +20,9 @@ enum class TypeClass : std::uint8_t {
   kComplex,
   kLogical,
   kByte,
-  kPair,  ///< a value and an index, for MPI_MINLOC and MPI_MAXLOC
+  kPair,         ///< a value and an index, for MPI_MINLOC and MPI_MAXLOC
+  kLowerMarker,  ///< no data: the beginning of a type that has it as a part (MPI_LB)
+  kUpperMarker,  ///< no data: the end (MPI_UB)
 };
 
 using kernels::Element;
@@ -62,6 +64,12 @@ constexpr PredefinedType pair(std::uintptr_t handle, const char* name, Element e
 }
 constexpr PredefinedType opaque(std::uintptr_t handle, const char* name, std::uint8_t size) {
   return {handle, name, size, size, TypeClass::kNone, Element::kNone};
+}
+constexpr PredefinedType lower_marker(std::uintptr_t handle, const char* name) {
+  return {handle, name, 0, 0, TypeClass::kLowerMarker, Element::kNone};
+}
+constexpr PredefinedType upper_marker(std::uintptr_t handle, const char* name) {
+  return {handle, name, 0, 0, TypeClass::kUpperMarker, Element::kNone};
 }
 
 /// Every predefined datatype, by constants.txt. The sizes of Fortran's types are gfortran's (abi.cpp reports

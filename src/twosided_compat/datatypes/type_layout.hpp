@@ -39,15 +39,17 @@ class TypeLayout {
 
  private:
   /// Bounds that the program has set. They replace those that follow from the data, also in types that are
-  /// made of this one (MPI 4.1, section 5.1.7: the lb and ub markers).
+  /// made of this one (MPI 4.1, section 5.1.7: the lb and ub markers). Only the types MPI_LB and MPI_UB,
+  /// which MPI has removed, set one alone.
   struct Markers {
-    MPI_Count lower = 0;
-    MPI_Count upper = 0;
+    std::optional<MPI_Count> lower;
+    std::optional<MPI_Count> upper;
   };
+  [[nodiscard]] static Markers markers_of(const PredefinedType& type);
 
   TypeMap elements_;
   TypeMap bytes_;
-  std::optional<Markers> markers_;
+  Markers markers_;
   MPI_Count alignment_ = 1;  // the strictest of the basic elements
   bool overflows_ = false;
 };

@@ -40,7 +40,7 @@ std::pair<std::uintptr_t, std::uintptr_t> parts_of_pair(std::uintptr_t handle) {
 
 TypeMap TypeMap::block(const PredefinedType& element, MPI_Count count) {
   TypeMap map;
-  if (count == 0) return map;
+  if (count == 0 || element.size == 0) return map;
   auto node = std::make_shared<Node>();
   node->element = &element;
   node->count = count;
