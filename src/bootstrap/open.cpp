@@ -55,8 +55,8 @@ namespace {
 Status no_such_launcher() {
   return {
       RMA_ERR_UNSUPPORTED,
-      "this job was not started by rmarun, and no other launcher lets processes start more ranks, meet those "
-      "of another start, or publish names of their ports"};
+      "only rmarun without --hosts lets processes start more ranks, meet those of another start, or publish "
+      "names of their ports, and something else has started this job"};
 }
 
 }  // namespace

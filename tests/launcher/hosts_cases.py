@@ -72,6 +72,17 @@ def puts_over_tcp():
         puts(hosts, "--hosts", "a:2,b:2")
 
 
+def spawn_refused():
+    """A rank on several hosts that spawns gets an error, which says why, and no rank waits."""
+    spawner = os.path.join(os.path.dirname(os.path.abspath(RMARUN)), "launcher-spawner")
+    with network("a", "b") as hosts:
+        code, out, err = hosts.run("--hosts", "a:1,b:1", "--env", "RMA_NETWORK=ofi", spawner, "speak")
+        assert code != 0, err
+        equal(out, "")
+        contains(err, "MPI_ERR_SPAWN")
+        contains(err, "only rmarun without --hosts lets processes start more ranks")
+
+
 def ipv6_over_tcp():
     """Hosts without an address of IPv4, which are named once for each slot."""
     with network("a", "b", ipv6=True) as hosts:

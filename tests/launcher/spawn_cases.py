@@ -64,6 +64,15 @@ def spawned_by_default():
     equal(out, "a child speaks\n")
 
 
+def spawned_one_after_another():
+    """A program may spawn 100 times without asking for seats, and sees 16 free ones."""
+    code, out, err = run("-n", "1", SPAWNER, "speak", "100")
+    equal((code, err), (0, ""))
+    equal(out, "a child speaks\n" * 100)
+    equal(run("-n", "2", SPAWNER, "universe"), (0, "18\n", ""))
+    equal(run("-n", "2", "--universe", "40", SPAWNER, "universe"), (0, "40\n", ""))
+
+
 def spawned_without_memory():
     """Ranks that share no memory have no free seats by default, which would need a network."""
     code, _, err = run("-n", "1", "--env", "RMA_SHM=off", "--env", "RMA_NETWORK=off", SPAWNER, "speak")

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
@@ -23,13 +25,22 @@ rlim_t open_now() {
   return error ? 0 : static_cast<rlim_t>(std::distance(begin(all), end(all)));
 }
 
+rlim_t needed_for(rlim_t ranks) { return open_now() + kOwn + kPerRank * ranks; }
+
 }  // namespace
+
+int most_ranks_with_room() {
+  rlimit users{};
+  const rlim_t none = needed_for(0);
+  if (::getrlimit(RLIMIT_NOFILE, &users) != 0 || users.rlim_max < none) return 0;
+  return static_cast<int>(std::min<rlim_t>((users.rlim_max - none) / kPerRank, INT_MAX));
+}
 
 librma::Result<rlimit> make_room_for(int ranks) {
   rlimit users{};
   if (::getrlimit(RLIMIT_NOFILE, &users) != 0)
     return librma::system_failure(RMA_ERR_SYSTEM, "getrlimit of RLIMIT_NOFILE", errno);
-  const rlim_t needed = open_now() + kOwn + kPerRank * static_cast<rlim_t>(ranks);
+  const rlim_t needed = needed_for(static_cast<rlim_t>(ranks));
   if (users.rlim_cur >= needed) return users;
   if (users.rlim_max < needed) {
     return librma::Status(

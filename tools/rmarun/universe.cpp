@@ -2,15 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
+#include "rmarun/descriptors.hpp"
 #include "rmarun/needed_libraries.hpp"
+#include "util/system/universe_variable.hpp"
 
 namespace rmarun {
 namespace {
 
-/// Seats cost the ranks memory for their tables, and a look at each when they poll.
-constexpr int kSeatsLeftFree = 16;
+/// Programs may start so many ranks one after the other, because a seat is not used again. A seat costs each
+/// rank 1.3 KiB for its tables.
+constexpr int kSeatsLeftFree = 256;
+/// Of these a program sees so many: programs start as many workers at once as MPI_UNIVERSE_SIZE leaves free.
+constexpr int kSeatsShown = 16;
 
 /// The beginnings of these functions' names in C and in Fortran.
 constexpr std::array<std::string_view, 2> kSpawning = {"MPI_Comm_spawn", "mpi_comm_spawn"};
@@ -32,7 +38,12 @@ bool spawns(const Program& program) {
 
 void leave_room_for_spawning(Options& options) {
   if (options.universe || !options.placed.empty()) return;
-  if (std::ranges::any_of(options.programs, spawns)) options.universe = options.ranks() + kSeatsLeftFree;
+  if (std::ranges::none_of(options.programs, spawns)) return;
+  const int seats = std::min(options.ranks() + kSeatsLeftFree, most_ranks_with_room());
+  options.universe = std::max(options.ranks(), seats);
+  const int shown = std::min(options.ranks() + kSeatsShown, *options.universe);
+  for (Program& program : options.programs)
+    program.environment.emplace_back(librma::kUniverseVariable, std::to_string(shown));
 }
 
 }  // namespace rmarun

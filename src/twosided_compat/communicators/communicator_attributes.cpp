@@ -1,16 +1,33 @@
 // The attributes of communicators.
 
+#include <charconv>
 #include <climits>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
 
 #include "rma/launcher.h"
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/objects/error_codes.hpp"
+#include "util/system/universe_variable.hpp"
 #include "util/try_assign.hpp"
 
 namespace librma::mpi {
 namespace {
+
+/// Returns the number of ranks that the launcher names, if it names one and the job has so many seats.
+/// Otherwise returns the number of seats.
+int universe_size() {
+  const int seats = rma_seats();
+  const char* const named = std::getenv(librma::kUniverseVariable);
+  if (named == nullptr) return seats;
+  const std::string_view text = named;
+  int size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  return error == std::errc() && end == text.data() + text.size() && size > 0 && size < seats ? size : seats;
+}
 
 /// Returns the value of a predefined attribute, or null if `keyval` names no predefined attribute. The values
 /// never change during a job, except that of MPI_LASTUSEDCODE.
@@ -35,7 +52,7 @@ int* predefined_attribute(int keyval) {
     }
     case MPI_UNIVERSE_SIZE: {
       static thread_local int size = 0;
-      size = rma_seats();
+      size = universe_size();
       return &size;
     }
     case MPI_LASTUSEDCODE: {
