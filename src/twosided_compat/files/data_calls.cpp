@@ -153,8 +153,9 @@ int run_access(MPI_File handle, const AccessKind& kind, MPI_Offset offset, const
   Moved moved;
   const int code = execute(*file, kind, access, failed, moved);
   // At the end of the file, and after a failure, the pointer is behind what was moved.
-  if (kind.pointer == FilePointer::kIndividual)
-    static_cast<void>(file->advance_pointer(static_cast<MPI_Count>(moved.in_file) - access.bytes()));
+  const MPI_Count missing = access.bytes() - static_cast<MPI_Count>(moved.in_file);
+  if (kind.pointer == FilePointer::kIndividual && missing != 0)
+    static_cast<void>(file->advance_pointer(-missing));
   describe(status, moved.in_memory);
   return code;
 }

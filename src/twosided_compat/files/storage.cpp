@@ -53,15 +53,18 @@ int Storage::failed(const char* call) const {
   return system_failure(errno, fmt::format("{} of {}", call, path_));
 }
 
+// The system copies a list of parts first, which takes it 20 to 60 ns: one part goes by the plain call.
 Outcome Storage::write_parts(MPI_Offset offset, std::span<iovec> parts) const {
-  return move_all(*this, "pwritev", parts, offset, [this](const iovec* some, int count, MPI_Offset at) {
-    return ::pwritev(descriptor(), some, count, at);
+  return move_all(*this, "pwrite", parts, offset, [this](const iovec* some, int count, MPI_Offset at) {
+    return count == 1 ? ::pwrite(descriptor(), some->iov_base, some->iov_len, at)
+                      : ::pwritev(descriptor(), some, count, at);
   });
 }
 
 Outcome Storage::read_parts(MPI_Offset offset, std::span<iovec> parts) const {
-  return move_all(*this, "preadv", parts, offset, [this](const iovec* some, int count, MPI_Offset at) {
-    return ::preadv(descriptor(), some, count, at);
+  return move_all(*this, "pread", parts, offset, [this](const iovec* some, int count, MPI_Offset at) {
+    return count == 1 ? ::pread(descriptor(), some->iov_base, some->iov_len, at)
+                      : ::preadv(descriptor(), some, count, at);
   });
 }
 
