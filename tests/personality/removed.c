@@ -1,5 +1,5 @@
-/* A program as it was before MPI 3.0 removed functions and datatypes. The libraries of Open MPI and MPICH still
- * have them. */
+/* A program as it was before MPI 3.0 removed functions and datatypes. The libraries of Open MPI and MPICH
+ * still have them. */
 
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 1
 #include <mpi.h>
