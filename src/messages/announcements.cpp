@@ -40,7 +40,6 @@ ReceiveOperation& Arrivals::operation_of(CallersReceive& receive, std::uint64_t 
     operation.data = MessageData::of(receive.buffer());
     operation.info = &receive.posted->info;
     operation.end.posted = receive.posted;
-    operation.end.waits = false;
     made = &operation;
     return true;
   }));

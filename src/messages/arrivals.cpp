@@ -21,6 +21,11 @@ constexpr int kAtOnce = 32;
 /// Returns whether a thread that takes in a message of this type may have to copy long data.
 bool may_copy(MessageType type) { return type == MessageType::rendezvous || type == MessageType::share; }
 
+/// Returns whether a message of this form brings no data with its announcement, and comes from this host.
+bool fetched_on_host(RendezvousForm form) {
+  return form == RendezvousForm::plain || form == RendezvousForm::laid_out || form == RendezvousForm::opaque;
+}
+
 }  // namespace
 
 bool Arrivals::poll_rings() {
@@ -54,8 +59,8 @@ bool Arrivals::take_first_for(Inbox::Ring& ring, DirectReceive& receive) {
       ring.receiver.peek_inlined(head) != LineReceiver::Found::message || !take(receive, ring.sender, head)) {
     return false;
   }
-  ring.receiver.pop(head, UnexpectedWindow::cost(head.body.size()));
-  if (ring.receiver.wished_for_room()) outbox_.wake(ring.sender);
+  ring.receiver.pop(head, receive.cost(head.body.size()));
+  if (ring.receiver.wished_for_room()) outbox_.wake_otherwise(ring.sender);
   return true;
 }
 
@@ -70,17 +75,42 @@ bool Arrivals::receive_otherwise(MessageContext& context, int source, int tag, s
 }
 
 bool Arrivals::take(DirectReceive& receive, int sender, const LineReceiver::Head& head) {
-  if (head.type != MessageType::eager || !receive.wants(sender, head.envelope) ||
+  const bool announced = head.type == MessageType::rendezvous && receive.own != nullptr;
+  if ((head.type != MessageType::eager && !announced) || !receive.wants(sender, head.envelope) ||
       head.body.size() > receive.most ||
       (!receive.context.matcher.idle() &&
        !is_next(receive.context, sender, receive.tag, head.envelope.tag, receive.source))) {
     return false;
   }
+  if (announced) return take_announced(receive, sender, head);
   receive.from = sender;
   receive.its_tag = head.envelope.tag;
   receive.bytes = head.body.size();
   receive.data.scatter(0, head.body.first(std::min(receive.bytes, receive.data.bytes)));
   return true;
+}
+
+bool Arrivals::take_announced(DirectReceive& receive, int sender, const LineReceiver::Head& head) noexcept
+    try {
+  auto announced = Announcement::decode(head.body);
+  // take_in_announcement() takes the other forms in, or refuses them.
+  if (!announced || !fetched_on_host(announced->head.form)) return false;
+  const auto bytes = static_cast<std::size_t>(announced->head.bytes);
+  receive.operation = &operations_.receives().make([&](ReceiveOperation& operation) {
+    operation.source = receive.source;
+    operation.tag = receive.tag;
+    operation.context = &receive.context;
+    operation.data = receive.data;
+    operation.info = receive.info;
+    operation.tell_in(*receive.own);
+    operation.describe(sender, head.envelope.tag, bytes);
+    operations_.begin(receive.data.bytes);
+  });
+  receive.announced = std::move(announced);
+  receive.from = sender;
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;  // nothing has changed: the message stays in the ring until there is memory
 }
 
 bool Arrivals::is_next(MessageContext& context, int sender, int tag, int its_tag, int source) {
@@ -122,10 +152,10 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
       LineReceiver::Head head;
       const LineReceiver::Found what = ring.receiver.peek(head);
       if (what == LineReceiver::Found::nothing ||
-          (direct != nullptr && !direct->waits && may_copy(head.type)))
+          (direct != nullptr && direct->own == nullptr && may_copy(head.type)))
         break;
       if (direct != nullptr && what == LineReceiver::Found::message && take(*direct, ring.sender, head)) {
-        ring.receiver.pop(head, UnexpectedWindow::cost(head.body.size()));
+        ring.receiver.pop(head, direct->cost(head.body.size()));
         found = true;
         break;
       }
@@ -147,7 +177,7 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
       found = true;
       any_matched = any_matched || matched;
     }
-    if (found && ring.receiver.wished_for_room()) outbox_.wake(ring.sender);
+    if (found && ring.receiver.wished_for_room()) outbox_.wake_otherwise(ring.sender);
   }
   if (any_matched) operations_.wake_after_barrier();  // the barrier of wished_for_room()
   // Without the lock, because a long copy would keep other threads from this sender's next messages.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,15 +29,25 @@ struct DirectReceive {
   int source = 0;  ///< may be a wildcard, as the tag
   int tag = 0;
   const MessageData& data;
-  std::size_t most = 0;  ///< a longer message is left to a posted receive
-  /// Whether the caller waits for the message. A nonblocking call takes in no message whose data this process
-  /// copies from the sender's memory, because the call would last as long as the copy.
-  bool waits = true;
+  rma_message_info_t* info = nullptr;  ///< may be null
+  std::size_t most = 0;                ///< a longer message is left to a posted receive
+  /// The memory in which a call that waits learns that announced data have come. Null for a nonblocking call:
+  /// that takes in no message whose data this process copies from the sender's memory, because the call would
+  /// last as long as the copy.
+  rma_posted_recv_t* own = nullptr;
   // The message, once it has come:
   int from = -1;
   int its_tag = 0;
   std::size_t bytes = 0;
+  /// Not null if the message was announced: the caller fetches the data into the operation.
+  ReceiveOperation* operation = nullptr;
+  std::optional<Announcement> announced = {};
 
+  /// Returns the room that the message has taken (UnexpectedWindow), which had so many bytes in the ring. An
+  /// announcement without data takes none.
+  [[nodiscard]] std::uint64_t cost(std::size_t in_ring) const {
+    return operation == nullptr ? UnexpectedWindow::cost(in_ring) : 0;
+  }
   [[nodiscard]] bool wants(int sender, const Envelope& envelope) const {
     return envelope.context == context.number() && (source == sender || source == kAnySource) &&
            (tag == envelope.tag || (tag == kAnyTag && envelope.tag >= 0));
@@ -173,7 +184,11 @@ class Arrivals {
   }
   /// Gives the message at the head of a ring to `receive`, if it is the one that the receive gets by the
   /// rules of matching.
-  [[nodiscard]] static bool take(DirectReceive& receive, int sender, const LineReceiver::Head& head);
+  [[nodiscard]] bool take(DirectReceive& receive, int sender, const LineReceiver::Head& head);
+  /// Does the same for a message that is announced, and whose data are all to be fetched. Returns false if
+  /// there is no memory for that.
+  [[nodiscard]] bool take_announced(DirectReceive& receive, int sender,
+                                    const LineReceiver::Head& head) noexcept;
   /// Returns whether no message that arrived before, and no receive that was posted before, comes first:
   /// before a receive from `source`, which is `sender` or a wildcard, with `tag`, or the message from
   /// `sender` with `its_tag`.

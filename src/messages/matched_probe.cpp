@@ -82,20 +82,19 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
   taken_.end(*found);
   *taken = 0;
   if (request != nullptr) *request = opened;
+  rma_posted_recv_t own = {};  // of a call that waits
   ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& receive) {
     receive.source = message->source;
     receive.context = message->context;
     receive.data = data;
     receive.info = info;
     receive.end.request = opened;
-    receive.end.waits = request == nullptr;
+    if (request == nullptr) receive.tell_in(own);
     operations_.begin(data.bytes);
   });
   arrivals_.deliver(std::move(message), operation);
   if (request != nullptr) return hand_over();
-  Status status = wait(operation);
-  operations_.receives().end(operation);
-  return status;
+  return finish_receive(own);
 }
 
 ReceiveOperation* Messages::withdraw(std::uint64_t name, const Issuer& issuer, int lost) {

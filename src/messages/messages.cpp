@@ -225,21 +225,27 @@ Status Messages::finish_send(AwaitedSend& awaited) {
 Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
                          rma_request_t* request) {
   connect_wanted();
-  return start_receive(data, wanted, info, {.request = request});
+  return start_receive(data, wanted, info, {.request = request, .waits = request == nullptr});
 }
 
 Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
                                Issuer issuer) {
   if (awaits_lost(wanted.source)) arrivals_.poll_rings();
-  const ProgressEngine::Attendance attendance(pending_.engine(), issuer.waits());
+  const ProgressEngine::Attendance attendance(pending_.engine(), issuer.waits);
   MessageContext& context = contexts_.of(wanted.context);
+  rma_posted_recv_t own = {};  // of a call that waits
   DirectReceive direct = {.context = context,
                           .source = wanted.source,
                           .tag = wanted.tag,
                           .data = data,
-                          .most = issuer.waits() ? SIZE_MAX : data.bytes,
-                          .waits = issuer.waits()};
-  if (receive_directly(direct, issuer.waits() ? job_.wait_policy().spins : 0)) {
+                          .info = info,
+                          .most = issuer.waits ? SIZE_MAX : data.bytes,
+                          .own = issuer.waits ? &own : nullptr};
+  if (receive_directly(direct, issuer.waits ? job_.wait_policy().spins : 0)) {
+    if (direct.operation != nullptr) {
+      rendezvous_.fetch(*direct.operation, *direct.announced);
+      return finish_receive(own);
+    }
     if (info != nullptr) *info = {.source = direct.from, .tag = direct.its_tag, .bytes = direct.bytes};
     issuer.tell_complete();
     return direct.bytes <= data.bytes ? Status() : OperationEnds::outcome(RMA_ERR_TRUNCATED, direct.from);
@@ -252,18 +258,24 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
     receive.context = &context;
     receive.data = data;
     receive.info = info;
-    receive.end.request = issuer.opened;
-    receive.end.posted = issuer.posted;
-    receive.end.waits = issuer.waits();
+    receive.end = {.request = issuer.opened, .posted = issuer.posted};
+    if (issuer.waits) receive.tell_in(own);
     operations_.begin(data.bytes);
   });
   close.dismiss();
   if (issuer.opened != RMA_REQUEST_NULL) pending_.requests().set_note(issuer.opened, operation.name);
   if (issuer.posted != nullptr) issuer.posted->operation = operation.name;
-  return match_or_post(operation, issuer);
+  if (issuer.waits) issuer.posted = &own;
+  match_or_post(operation, issuer);
+  return issuer.waits ? finish_receive(own) : hand_over();
 }
 
-Status Messages::match_or_post(ReceiveOperation& operation, const Issuer& issuer) {
+Status Messages::finish_receive(const rma_posted_recv_t& own) {
+  if (rma_posted_ended(&own) == 0) wait_for_end(own);
+  return OperationEnds::outcome(own.status, own.failed_rank);
+}
+
+void Messages::match_or_post(ReceiveOperation& operation, const Issuer& issuer) {
   // The operation may be over, and its slot another one's, when it is posted.
   MessageContext& context = *operation.context;
   const std::uint64_t name = operation.name;
@@ -280,22 +292,17 @@ Status Messages::match_or_post(ReceiveOperation& operation, const Issuer& issuer
     }
   } catch (const std::bad_alloc&) {
     operations_.end(operation, RMA_ERR_NO_MEMORY);
-    if (issuer.waits()) operations_.receives().end(operation);
     if (issuer.opened != RMA_REQUEST_NULL)
       static_cast<void>(pending_.wait(issuer.opened));  // complete, so this only closes it
     throw;
   }
-  if (kept != nullptr && !issuer.waits()) {
+  if (kept != nullptr && !issuer.waits) {
     if (arrivals_.deliver_deferred(std::unique_ptr<KeptMessage>(kept), operation)) wake();
   } else if (kept != nullptr) {
     arrivals_.deliver(std::unique_ptr<KeptMessage>(kept), operation);
   } else {
     end_if_hopeless(context, source, name, issuer);
   }
-  if (!issuer.waits()) return hand_over();
-  Status status = wait(operation);
-  operations_.receives().end(operation);
-  return status;
 }
 
 void Messages::end_if_hopeless(MessageContext& context, int source, std::uint64_t name,

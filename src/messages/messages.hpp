@@ -267,13 +267,12 @@ class Messages final : public ProgressSource, public WaitProgress {
   }
 
  private:
-  /// The addressee of a receive's end: a request, the caller's memory, or the call that waits.
+  /// The addressee of a receive's end: a request, the caller's memory, or that of the call that waits.
   struct Issuer {
     rma_request_t* request = nullptr;         ///< where the call stores the request
     rma_posted_recv_t* posted = nullptr;      ///< the memory
     rma_request_t opened = RMA_REQUEST_NULL;  ///< the request, from open() on
-
-    [[nodiscard]] bool waits() const { return request == nullptr && posted == nullptr; }
+    bool waits = false;                       ///< the call does
     /// Says that the receive of a call that does not wait is over already.
     void tell_complete() const {
       if (request != nullptr) *request = kCompleteRequest;
@@ -320,9 +319,11 @@ class Messages final : public ProgressSource, public WaitProgress {
   void abandon(rma_request_t opened);
   [[nodiscard]] Status start_receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
                                      Issuer issuer);
-  /// Matches the operation of a receive with a message that was kept, or posts it. Waits for the end if the
-  /// issuer does.
-  [[nodiscard]] Status match_or_post(ReceiveOperation& operation, const Issuer& issuer);
+  /// Matches the operation of a receive with a message that was kept, or posts it.
+  void match_or_post(ReceiveOperation& operation, const Issuer& issuer);
+  /// Waits for the end of a receive that is told in the call's own memory.
+  [[nodiscard]] Status finish_receive(const rma_posted_recv_t& own);
+  void wait_for_end(const rma_posted_recv_t& posted);
   /// Ends a receive that was just posted by this name, if no message can come for it: its source is lost, or
   /// the context is revoked.
   void end_if_hopeless(MessageContext& context, int source, std::uint64_t name, const Issuer& issuer);
@@ -335,9 +336,6 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Puts an operation with this request in the place of a CallersReceive. Returns false if no CallersReceive
   /// is there.
   [[nodiscard]] bool replace_callers(rma_posted_recv_t& posted, rma_request_t opened);
-  /// Waits for an operation without a request.
-  template <typename Operation>
-  [[nodiscard]] Status wait(const Operation& operation);
   /// Takes a receive that no message has matched out of the matching, and returns it: the caller ends it.
   /// Returns null if a message has matched it, or if no receive has this name and issuer.
   [[nodiscard]] ReceiveOperation* withdraw(std::uint64_t name, const Issuer& issuer, int lost);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <new>
 
 #include "messages/messages.hpp"
 
@@ -71,21 +70,6 @@ void Messages::wait_until(const Condition& condition, const Describe& describe) 
         },
         describe);
   }
-}
-
-template <typename Operation>
-Status Messages::wait(const Operation& operation) {
-  const MessageEnd& end = operation.end;
-  while (!end.done.load(std::memory_order_acquire)) {
-    try {
-      wait_until([&] { return end.done.load(std::memory_order_acquire); },
-                 [&operation](WaitNote& note) { librma::describe(operation, note); });
-    } catch (const std::bad_alloc&) {
-      // Another message found no memory. The operation has the caller's buffer, so this call stays.
-      sched_yield();
-    }
-  }
-  return OperationEnds::outcome(end.status, end.failed_rank);
 }
 
 }  // namespace librma

@@ -71,7 +71,7 @@ void Messages::cancel(rma_posted_recv_t& posted) {
   if (cancelled != nullptr) operations_.end(*cancelled, RMA_ERR_CANCELED);
 }
 
-Status Messages::wait(const rma_posted_recv_t& posted) {
+void Messages::wait_for_end(const rma_posted_recv_t& posted) {
   const auto ended = [&] { return rma_posted_ended(&posted) != 0; };
   const auto describe = [&](WaitNote& note) {
     const CallersReceive& own = CallersReceive::of(const_cast<rma_posted_recv_t&>(posted));
@@ -90,6 +90,10 @@ Status Messages::wait(const rma_posted_recv_t& posted) {
       sched_yield();
     }
   }
+}
+
+Status Messages::wait(const rma_posted_recv_t& posted) {
+  wait_for_end(posted);
   return pending_.failure(posted.status, posted.failed_rank);
 }
 
@@ -129,7 +133,6 @@ bool Messages::replace_callers(rma_posted_recv_t& posted, rma_request_t opened) 
     receive.data = MessageData::of(own.buffer());
     receive.info = &posted.info;
     receive.end.request = opened;
-    receive.end.waits = false;
   });
   const std::uint64_t name = operation.name;
   pending_.requests().set_note(opened, name);

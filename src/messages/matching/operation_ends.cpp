@@ -12,16 +12,8 @@ Status OperationEnds::open(rma_request_t* request, rma_request_t* opened) {
   return {};
 }
 
-void OperationEnds::release(MessageEnd& end, rma_status_t status, int rank) {
-  end.status = status;
-  end.failed_rank = rank;
-  end.done.store(true, std::memory_order_release);  // last: the waiting thread now gives the slot back
-  pending_.engine().wake();
-}
-
 void OperationEnds::end(ReceiveOperation& receive, rma_status_t status, bool wakes) {
   leave(receive.data.bytes);
-  if (receive.end.waits) return release(receive.end, status, receive.peer);
   rma_posted_recv_t* posted = nullptr;
   rma_request_t request = RMA_REQUEST_NULL;
   const int rank = receive.peer;

@@ -41,7 +41,7 @@ class OperationEnds {
   /// `request` is null. RMA_ERR_NO_MEMORY if too many are open.
   [[nodiscard]] Status open(rma_request_t* request, rma_request_t* opened);
 
-  /// Ends an operation: completes its request, or releases the thread that waits for it. `wakes`: false if
+  /// Ends an operation: completes its request, or tells the thread that looks for its end. `wakes`: false if
   /// the caller wakes the threads that sleep for messages later (ProgressEngine::wake).
   void end(ReceiveOperation& receive, rma_status_t status, bool wakes = true);
   void end(const EndedSend& send, rma_status_t status);
@@ -76,8 +76,6 @@ class OperationEnds {
   [[nodiscard]] ProgressThread* driver(std::size_t bytes) {
     return bytes > eager_ ? pending_.engine().progress_thread() : nullptr;
   }
-  /// Releases the thread whose call waits for the operation. The thread then gives the slot back.
-  void release(MessageEnd& end, rma_status_t status, int rank);
 
   PendingOperations& pending_;
   const std::size_t eager_;

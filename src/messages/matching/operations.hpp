@@ -25,17 +25,11 @@ namespace librma {
 class MessageContext;
 struct WrittenPieces;
 
-/// How a receive tells its issuer that it is over. Either the issuer's call waits for `done`, and gives
-/// the operation's slot back; or the issuer has a request, or memory in which it looks (rma/unchecked.h), and
-/// the slot is given back when the operation ends.
-struct MessageEnd {
+/// How a receive tells its issuer that it is over: by a request, or in memory in which the issuer looks
+/// (rma/unchecked.h). A call that waits has such memory of its own.
+struct ReceiveEnd {
   rma_request_t request = RMA_REQUEST_NULL;
   rma_posted_recv_t* posted = nullptr;  ///< changes to a request under the table's lock: see end()
-  bool waits = true;                    ///< the issuer's call does
-  rma_status_t status = RMA_SUCCESS;
-  int failed_rank = -1;  ///< the rank that the failure is about
-  /// Stored with release order, last. The waiting thread loads it with acquire order.
-  std::atomic<bool> done = false;
 };
 
 /// A receive of contiguous data in the caller's memory (rma/unchecked.h), until it ends or a message matches
@@ -84,7 +78,7 @@ struct ReceiveOperation : PostedReceive {
   MessageContext* context = nullptr;
   MessageData data;                    ///< the buffer
   rma_message_info_t* info = nullptr;  ///< may be null
-  MessageEnd end;
+  ReceiveEnd end;
 
   // From the match on:
   int peer = -1;          ///< the source
@@ -105,6 +99,12 @@ struct ReceiveOperation : PostedReceive {
     peer = source_rank;
     bytes = its_bytes;
     if (info != nullptr) *info = {.source = source_rank, .tag = its_tag, .bytes = its_bytes};
+  }
+  /// Lets the end be told in `own`, memory of the call that waits.
+  void tell_in(rma_posted_recv_t& own) {
+    CallersReceive::make(own, source, tag, nullptr);  // none: this operation is the receive
+    own.operation = name;
+    end.posted = &own;
   }
   /// The bytes of the message that fit into the buffer.
   [[nodiscard]] std::size_t wanted() const { return bytes < data.bytes ? bytes : data.bytes; }
