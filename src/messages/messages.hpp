@@ -39,10 +39,11 @@ inline constexpr std::uint64_t kYieldsOfRings = 16;
 ///
 /// Any thread that waits makes progress: it looks at the rings of this host, and at the channel. This class
 /// owns the parts:
-/// - Inbox and Outbox: the rings of this host and the channel, with what waits for room there.
+/// - Inbox and Outbox: the rings of this host and the channel, what waits for room there, and the sends under
+///   way.
 /// - Arrivals: takes messages in and matches them, by ContextTable.
 /// - Rendezvous: how announced data get to their receiver; Pipeline and DeviceTransfers between hosts.
-/// - OperationEnds: the sends and receives under way.
+/// - OperationEnds: the receives under way, and the ends of sends and receives.
 class Messages final : public ProgressSource, public WaitProgress {
  public:
   /// A receive or probe asks for this.
