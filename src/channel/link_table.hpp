@@ -49,8 +49,8 @@ class LinkTable {
   std::vector<std::atomic<Link*>> links_;  ///< by peer; owned
   std::atomic<std::size_t> waiting_ = 0;   ///< messages that wait, of all links
   /// There are peers in listed_, and in lost_. Every poll asks, and the lock would be the largest part of the
-  /// question. All accesses are sequentially consistent, so a peer that was listed before another thread asks
-  /// is seen, as with the lock.
+  /// question. Questions and stores of `true` are sequentially consistent, so a peer that was listed before
+  /// another thread asks is seen, as with the lock.
   std::atomic<bool> any_listed_ = false;
   std::atomic<bool> any_lost_ = false;
   std::mutex lists_lock_;    ///< guards the members below; taken after a link's lock

@@ -53,8 +53,8 @@ class Completions {
   std::mutex retry_lock_;
   /// Fragments for another rail, or of post_later(); guarded by retry_lock_.
   std::vector<Fragment*> retries_;
-  /// There are some. Every poll asks. The accesses are sequentially consistent, so a fragment that was added
-  /// before another thread asks is seen, as with the lock.
+  /// There are some. Every poll asks. Questions and stores of `true` are sequentially consistent, so a
+  /// fragment that was added before another thread asks is seen, as with the lock.
   std::atomic<bool> any_retries_ = false;
 };
 
