@@ -76,10 +76,10 @@ int main(int argc, char** argv) {
   const int others[] = {me == 1 ? 3 : 1, me == 4 ? 3 : 4};
   const uint64_t second = end_of(shape.data);
   if (me == 1) expect(first != second, "the image that failed is not in the queue");
-  if (!followed) {
-    if (me == 1) _gfortran_caf_unlock(guard, 0, 1, NULL, NULL, 0);
-    _gfortran_caf_sync_images(2, others, NULL, NULL, 0);
-  } else if (me == 1) {
+  if (!followed && me == 1) _gfortran_caf_unlock(guard, 0, 1, NULL, NULL, 0);
+  /* No other image is in the queue yet. */
+  _gfortran_caf_sync_images(2, others, NULL, NULL, 0);
+  if (followed && me == 1) {
     while (end_of(shape.data) == second) continue;
     _gfortran_caf_unlock(guard, 0, 1, NULL, NULL, 0);
   }
