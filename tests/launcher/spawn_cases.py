@@ -6,7 +6,7 @@ usage: spawn_cases.py CASE RMARUN SPAWNER
 
 import signal
 
-from harness import CLIENT as SPAWNER
+from harness import RMARUN, CLIENT as SPAWNER
 from harness import contains, equal, main, run
 
 
@@ -71,6 +71,9 @@ def spawned_one_after_another():
     equal(out, "a child speaks\n" * 100)
     equal(run("-n", "2", SPAWNER, "universe"), (0, "18\n", ""))
     equal(run("-n", "2", "--universe", "40", SPAWNER, "universe"), (0, "40\n", ""))
+    # A rank of that job that starts another job gives it none of its own number.
+    equal(run("-n", "1", "--env", "RMARUN_UNIVERSE=3", RMARUN, "-n", "2", "--universe", "40", SPAWNER, "universe"),
+          (0, "40\n", ""))
 
 
 def spawned_without_memory():

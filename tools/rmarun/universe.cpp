@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,8 @@ bool spawns(const Program& program) {
 }  // namespace
 
 void leave_room_for_spawning(Options& options) {
+  // Of another job, if one of its ranks has started this rmarun.
+  ::unsetenv(librma::kUniverseVariable);
   if (options.universe || !options.placed.empty()) return;
   if (std::ranges::none_of(options.programs, spawns)) return;
   const int seats = std::min(options.ranks() + kSeatsLeftFree, most_ranks_with_room());
