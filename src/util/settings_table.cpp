@@ -238,12 +238,12 @@ std::span<const SettingInfo> setting_table() {
           "The maximum memory for messages of one rank to another that were sent at once and for "
           "which no receive is posted. Further messages wait for their receive. The value must be the "
           "same on all ranks"},
-      SettingInfo{"RMA_SHARED_COPY", &Settings::shared_copy_bytes, "64K", 0, kTebi, "bytes", kRank,
-                  "Messages between two ranks of a host of at least this size, and of 64 KiB, whose memory "
-                  "is not mapped, "
-                  "are copied by both ranks at the same time, if the sender waits too and the ranks have a "
-                  "processor each. "
-                  "Below 1 MiB the ranks measure whether that is faster than a copy by the receiver"},
+      SettingInfo{
+          "RMA_SHARED_COPY", &Settings::shared_copy_bytes, "64K", 0, kTebi, "bytes", kRank,
+          "The size from which messages between two ranks of a host, whose memory is not mapped, are "
+          "copied by both ranks at the same time, if the sender waits too and the ranks have a "
+          "processor each; 64 KiB at least. Below 1 MiB the ranks measure whether that is faster than "
+          "a copy by the receiver"},
       SettingInfo{"RMA_HOST_RING_LINES", &Settings::host_ring_lines, "256", 16, 65536, "lines", kJob,
                   "The number of messages that fit into the ring from one rank of a host to another. Rounded "
                   "up to a power of two. The value must be the same on all ranks"},

@@ -120,8 +120,8 @@ class Outbox {
   enum class Started : std::uint8_t { over, under_way, lost };
   /// Sends a message to `rank` as soon as possible: eagerly if it is short and the receiver has room for
   /// unexpected ones, unless it is synchronous; else as a rendezvous. The announcement of a short message
-  /// carries its data if the receiver has room for them. A send that is under way is an operation of the
-  /// table, which somebody takes out and ends. Throws std::bad_alloc before anything has changed.
+  /// carries its data if the receiver has room for them. A send that is under way is in the table; the
+  /// thread that takes it out ends it. Throws std::bad_alloc before anything has changed.
   [[nodiscard]] Started send(int rank, const Outgoing& message);
 
   /// Calls `use` with the send to `rank` of this name. Nothing else happens to the sends to that rank
@@ -342,9 +342,9 @@ class Outbox {
     std::size_t count_ = 0;
   };
   // The callers of these hold the lock of the peer.
-  /// Takes a send out of the table, and out of what waits for room.
+  /// Takes a send out of the table, the backlog, and the list of sends that go in fragments.
   [[nodiscard]] EndedSend take_out(OutboxPeer& peer, SendOperation& send);
-  /// Takes a send out of the table that does not wait for room.
+  /// Takes a send out of the table that is in neither of the other two.
   [[nodiscard]] EndedSend end_in_table(OutboxPeer& peer, SendOperation& send);
   /// Sends what waits while there is room, until `ended` is full. Needs no memory.
   [[nodiscard]] bool pump(int rank, OutboxPeer& peer, Ended& ended);
