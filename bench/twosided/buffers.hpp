@@ -37,6 +37,7 @@ class Rotation {
     return buffer;
   }
   void start_again() { next_ = 0; }
+  [[nodiscard]] std::size_t count() const { return count_; }
 
   /** Fills the first `messages` buffers with the data that `sender` sends. */
   void fill(std::size_t messages, int sender) {

@@ -68,10 +68,13 @@ class OtherReceives {
   std::vector<MPI_Request> requests_;
 };
 
-/** Checks a pattern's data and measures it, large messages beside a control. */
+/** Checks a pattern's data and measures it, large messages beside a control. It uses all buffers once before:
+ * the first copy from or to a page by the system takes 7 us longer on some virtual machines, and a row of few
+ * long messages would meet more such pages the faster the rows before it were. */
 template <typename Pattern>
 void measure_pattern(MpiMeasure& measure, const RowName& name, Pattern pattern, bool controlled) {
   if (!measure.agree(name, pattern.is_right(measure.backend().rank()))) return;
+  pattern.use_all_buffers();
   const auto op = [&](std::size_t) { pattern(); };
   if (controlled && Pattern::has_control()) {
     measure.together_beside(

@@ -73,6 +73,12 @@ class Messages {
     return received_.holds(received, link_.partner);
   }
 
+  /** Calls a pattern, which sends `window` messages per call, until it has used each buffer. */
+  template <typename Pattern>
+  void use_all(Pattern& pattern, std::size_t window) const {
+    for (std::size_t used = 0; used < sent_.count(); used += window) pattern();
+  }
+
   [[nodiscard]] const Link& link() const { return link_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
@@ -103,6 +109,7 @@ class PingPong {
   }
   bool is_right(int rank) { return messages_.are_right(*this, rank, 1, 1); }
   void control() {}
+  void use_all_buffers() { messages_.use_all(*this, 1); }
 
  private:
   Messages messages_;
@@ -137,6 +144,7 @@ class Stream {
     if (!messages_.link().takes_part() || messages_.link().first) return;
     for (std::size_t i = 0; i < window_; ++i) messages_.copy();
   }
+  void use_all_buffers() { messages_.use_all(*this, window_); }
 
  private:
   void wait() { MPI_Waitall(static_cast<int>(window_), requests_.data(), MPI_STATUSES_IGNORE); }
@@ -165,6 +173,7 @@ class BothWays {
     if (!messages_.link().takes_part()) return;
     for (std::size_t i = 0; i < window_; ++i) messages_.copy();
   }
+  void use_all_buffers() { messages_.use_all(*this, window_); }
 
  private:
   Messages messages_;
