@@ -105,19 +105,25 @@ TEST(RendezvousReadOnly, EverySizeClass) {
   exchange_all({Kind::read_only}, out, in, 0);
 }
 
-// Sender and receiver wait at the same time, so they copy together. Both copy the last, shorter piece at some
-// time.
-/// Returns whether each of two ranks has copied a message together with its sender. Collective.
-bool both_shared() {
-  long least = 0;
+/// Returns how many messages this rank has copied together with their senders.
+long shared_receives() {
   for (std::size_t counter = 0; counter < rma_counter_count(); ++counter) {
     if (std::string_view(rma_counter_name(counter)) == "receive_shared")
-      least = static_cast<long>(rma_counter_value(counter));
+      return static_cast<long>(rma_counter_value(counter));
   }
+  ADD_FAILURE() << "there is no such counter";
+  return 0;
+}
+
+/// Returns whether each of two ranks has copied a message together with its sender. Collective.
+bool both_shared() {
+  long least = shared_receives();
   EXPECT_TRUE(ok(rma_allreduce(rma_team_world(), &least, &least, 1, RMA_LONG, RMA_MIN)));
   return least != 0;
 }
 
+// Sender and receiver wait at the same time, so they copy together. Both copy the last, shorter piece at some
+// time.
 TEST(RendezvousShared, LongMessagesBetweenRanksThatWait) {
   constexpr std::size_t kMost = (std::size_t{1} << 20U) + 4097;
   constexpr int kRounds = 40;
@@ -147,6 +153,34 @@ TEST(RendezvousShared, LongMessagesBetweenRanksThatWait) {
       EXPECT_TRUE(std::all_of(sink.begin() + static_cast<std::ptrdiff_t>(room), sink.end(),
                               [](std::byte each) { return each == std::byte{0x5a}; }));
     }
+  }
+  barrier();
+}
+
+// A send of each rank to its neighbour is under way until the end, so nobody asks for help with what it receives.
+TEST(RendezvousBothWays, EachRankCopiesWhatItReceives) {
+  constexpr std::size_t kBytes = std::size_t{1} << 20U;
+  constexpr int kRounds = 40;
+  const bool first = me() % 2 == 0;
+  const int partner = first ? me() + 1 : me() - 1;
+  barrier();
+  const long before = shared_receives();
+  if (partner < ranks()) {
+    const auto source = contents(kBytes, 0, me(), partner);
+    const auto expected = contents(kBytes, 0, partner, me());
+    std::vector<std::byte> sink(kBytes);
+    rma_request_t pending = RMA_REQUEST_NULL;
+    EXPECT_TRUE(ok(rma_ssend_nb(source.data(), kBytes, partner, kRounds, kRendezvousContext, &pending)));
+    for (int round = 0; round < kRounds; ++round) {
+      if (first) EXPECT_TRUE(ok(rma_ssend(source.data(), kBytes, partner, round, kRendezvousContext)));
+      std::fill(sink.begin(), sink.end(), std::byte{0});
+      EXPECT_TRUE(ok(rma_recv(sink.data(), kBytes, partner, round, kRendezvousContext, nullptr)));
+      EXPECT_EQ(first_difference(expected, sink), kBytes) << round;
+      if (!first) EXPECT_TRUE(ok(rma_ssend(source.data(), kBytes, partner, round, kRendezvousContext)));
+    }
+    EXPECT_EQ(shared_receives(), before);
+    EXPECT_TRUE(ok(rma_recv(sink.data(), kBytes, partner, kRounds, kRendezvousContext, nullptr)));
+    EXPECT_TRUE(ok(rma_wait(&pending)));
   }
   barrier();
 }

@@ -33,7 +33,7 @@ std::size_t piece_of(std::size_t bytes) {
 bool SharedCopy::receive(ReceiveOperation& receive, std::uint64_t sender, std::uintptr_t from) {
   const int rank = receive.peer;
   const std::size_t bytes = receive.wanted();
-  if (bytes < std::max(options_.least, SharingTrials::kLeast) || !options_.polls ||
+  if (bytes < std::max(options_.least, SharingTrials::kLeast) || !options_.polls || outbox_.sends_to(rank) ||
       (bytes < kWorthWaking && outbox_.sleeps(rank))) {
     return false;
   }

@@ -16,6 +16,8 @@ namespace librma {
 /// reads them; it also tells the sender (MessageType::share). If the sender is in the library, as it is when
 /// it waits for the send, it writes pieces at the same time, from the end on. Each takes the next piece that
 /// nobody has (PieceClaims), so the receiver never waits for a sender that does not come: it then copies all.
+/// If both send to each other, both have a message to copy, and each copies what it receives: pieces would
+/// only add system calls, and move the cache lines of the buffers between the processors.
 /// Whether that is faster than a copy by the receiver alone is tried for each sender (SharingTrials).
 /// Thread-safe.
 class SharedCopy {
@@ -37,8 +39,8 @@ class SharedCopy {
         answers_(answers) {}
 
   /// Receives contiguous data at `from` of a rank that permits it. Returns false, without having done
-  /// anything, if they are not worth it, or the sender sleeps or has not helped lately (HelpRecord), or
-  /// another message of this sender is being shared.
+  /// anything, if they are not worth it, or this process sends to the sender at the same time, or the sender
+  /// sleeps or has not helped lately (HelpRecord), or another message of this sender is being shared.
   [[nodiscard]] bool receive(ReceiveOperation& receive, std::uint64_t sender, std::uintptr_t from);
   /// Writes pieces of a message for its receiver, `rank`, which has asked for it.
   void help(int rank, const ShareHead& request);

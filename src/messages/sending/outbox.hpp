@@ -171,6 +171,10 @@ class Outbox {
       }));
     }
   }
+  /// Returns whether a send to `rank` is under way, as it was a moment ago.
+  [[nodiscard]] bool sends_to(int rank) const {
+    return peers_[static_cast<std::size_t>(rank)].sends.live() != 0;
+  }
   /// Returns whether a send is under way.
   [[nodiscard]] bool any_sends() const { return sends_.sum() != 0; }
   /// Sends a short control message as soon as possible. If there is no memory to keep it until there is room,
