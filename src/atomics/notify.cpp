@@ -3,8 +3,9 @@
 #include <atomic>
 
 #include "core/network/word_operations.hpp"
-#include "core/one_sided/copy.hpp"
 #include "core/one_sided/operation.hpp"
+#include "util/copy_word.hpp"
+#include "util/copying/part_copy.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
@@ -22,7 +23,7 @@ void notify(const Job& job, std::byte* flag_here, std::uint64_t value, int rank)
 Status put_notify(Job& job, RemoteAccess& remote_access, void* dst, const void* src, std::size_t bytes,
                   std::uint64_t* flag, std::uint64_t value, int rank) {
   if (std::byte* const here = job.direct(dst, bytes, rank); here != nullptr || bytes == 0) {
-    copy_bytes(here, src, bytes);
+    if (!copy_word<std::uint64_t>(here, src, bytes) && bytes != 0) copy_for_reader(here, src, bytes);
   } else {
     RMA_TRY(check_reachable(job, remote_access, flag, sizeof *flag, rank));
     Operation operation(job, remote_access, rank);

@@ -5,16 +5,18 @@
 
 #include "core/one_sided/copy.hpp"
 #include "strided/shape.hpp"
+#include "util/copying/part_copy.hpp"
 
 // Copy loops between mapped memory. Segments of the usual small sizes are copied through registers. Their
 // size is a template argument; 0 means a size that is known only at run time.
 
 namespace librma {
 
+/// Copies one of the segments of a transfer of `all` bytes.
 template <std::size_t kBytes>
-inline void copy_segment(std::byte* dst, const std::byte* src, std::size_t bytes) {
+inline void copy_segment(std::byte* dst, const std::byte* src, std::size_t bytes, std::size_t all) {
   if constexpr (kBytes == 0) {
-    copy_mapped(dst, src, bytes);
+    copy_part(dst, src, bytes, all);
   } else {
     std::memcpy(dst, src, kBytes);
   }
@@ -39,16 +41,16 @@ inline void with_segment_size(std::size_t bytes, const Copy& copy) {
   }
 }
 
-/// Copies the innermost `kLevels` dimensions of a shape by nested loops.
+/// Copies the innermost `kLevels` dimensions of a shape of `all` bytes by nested loops.
 template <std::size_t kLevels, std::size_t kBytes>
 inline void copy_nest(std::byte* dst, const std::byte* src, const StridedShape::Dimension* dimensions,
-                      std::size_t bytes) {
+                      std::size_t bytes, std::size_t all) {
   if constexpr (kLevels == 0) {
-    copy_segment<kBytes>(dst, src, bytes);
+    copy_segment<kBytes>(dst, src, bytes, all);
   } else {
     const StridedShape::Dimension outer = dimensions[kLevels - 1];
     for (std::size_t i = 0; i < outer.count; ++i) {
-      copy_nest<kLevels - 1, kBytes>(dst, src, dimensions, bytes);
+      copy_nest<kLevels - 1, kBytes>(dst, src, dimensions, bytes, all);
       dst += outer.dst_stride;
       src += outer.src_stride;
     }
@@ -58,6 +60,7 @@ inline void copy_nest(std::byte* dst, const std::byte* src, const StridedShape::
 /// Copies all segments of `shape` from base address `src` to base address `dst`.
 inline void copy_shape(std::byte* dst, const std::byte* src, const StridedShape& shape) {
   const std::size_t bytes = shape.segment_bytes();
+  const std::size_t all = shape.bytes();
   const auto dimensions = shape.dimensions();
   if (dimensions.empty()) {
     if (!shape.empty()) copy_bytes(dst + shape.dst_start(), src + shape.src_start(), bytes);
@@ -68,14 +71,14 @@ inline void copy_shape(std::byte* dst, const std::byte* src, const StridedShape&
     const std::byte* const from = src + shape.src_start();
     switch (dimensions.size()) {
       case 1:
-        return copy_nest<1, kBytes>(to, from, dimensions.data(), bytes);
+        return copy_nest<1, kBytes>(to, from, dimensions.data(), bytes, all);
       case 2:
-        return copy_nest<2, kBytes>(to, from, dimensions.data(), bytes);
+        return copy_nest<2, kBytes>(to, from, dimensions.data(), bytes, all);
       case 3:
-        return copy_nest<3, kBytes>(to, from, dimensions.data(), bytes);
+        return copy_nest<3, kBytes>(to, from, dimensions.data(), bytes, all);
       default:
         shape.for_each_outer(3, [&](std::ptrdiff_t dst_offset, std::ptrdiff_t src_offset) {
-          copy_nest<3, kBytes>(dst + dst_offset, src + src_offset, dimensions.data(), bytes);
+          copy_nest<3, kBytes>(dst + dst_offset, src + src_offset, dimensions.data(), bytes, all);
           return true;
         });
     }
