@@ -59,12 +59,13 @@ def placement():
         equal(out, "a\n")
 
 
-def puts(hosts, *places):
+def puts(hosts, *places, ranks=4):
     """A program of librma whose ranks reach each other by libfabric alone."""
     program = os.path.join(os.path.dirname(os.path.abspath(RMARUN)), "example-hello_put")
     out = succeeds(hosts, *places, "--env", "RMA_SHM=off", "--env", "RMA_NETWORK=ofi", program)
     equal(sorted(out.splitlines()),
-          [f"rank {rank} of 4: rank {(rank + 3) % 4} put {100 + (rank + 3) % 4} here" for rank in range(4)])
+          sorted(f"rank {rank} of {ranks}: rank {left} put {100 + left} here"
+                 for rank in range(ranks) for left in [(rank - 1) % ranks]))
 
 
 def puts_over_tcp():
@@ -359,14 +360,39 @@ def full_disk_there():
             hosts.none_left()
 
 
+SIXTEEN = [f"h{number}" for number in range(1, 17)]
+ON_SIXTEEN = ("--hosts", ",".join(f"{name}:2" for name in SIXTEEN))
+
+
 def sixteen_hosts():
-    names = [f"h{number}" for number in range(1, 17)]
-    with network(*names) as hosts:
-        out = succeeds(hosts, "--hosts", ",".join(f"{name}:2" for name in names), "--label", "hostname")
-        equal(sorted(out.splitlines()), sorted(f"[{rank}] {names[rank // 2]}" for rank in range(32)))
-        code, _, err = hosts.run("--hosts", ",".join(names), "sh", "-c", "[ $PMIX_RANK != 15 ] || exit 7; sleep 1000")
+    """32 ranks on 16 hosts: where they are, what they get, and how they end."""
+    with network(*SIXTEEN) as hosts:
+        out = succeeds(hosts, *ON_SIXTEEN, "--label", "hostname")
+        equal(sorted(out.splitlines()), sorted(f"[{rank}] {SIXTEEN[rank // 2]}" for rank in range(32)))
+        code, _, err = hosts.run("--hosts", ",".join(SIXTEEN), "sh", "-c", "[ $PMIX_RANK != 15 ] || exit 7; sleep 1000")
         equal(code, 7)
         assert re.fullmatch(r"rmarun: rank 15 \(pid \d+ on h16\) exited with code 7; ending the job\n", err), err
+        long = {name: name * 50_000 for name in ("X1", "X2")}
+        job = hosts.start(*ON_SIXTEEN, "sh", "-c", "echo $X1$X2 | sha1sum", env={**os.environ, **long})
+        out, err = job.communicate(timeout=HANG_GUARD)
+        equal((job.returncode, out), (0, 32 * (hashlib.sha1((long["X1"] + long["X2"] + "\n").encode()).hexdigest() + "  -\n")), err)
+        job = started(hosts, *SLEEPER, where=ON_SIXTEEN, ranks=32)
+        job.send_signal(signal.SIGINT)
+        job.communicate(timeout=HANG_GUARD)
+        equal(job.returncode, 128 + signal.SIGINT)
+        hosts.none_left()
+        job = started(hosts, *SLEEPER, where=ON_SIXTEEN, ranks=32)
+        for pid in hosts.processes("h9"):
+            os.kill(pid, signal.SIGKILL)
+        _, err = job.communicate(timeout=HANG_GUARD)
+        equal(job.returncode, 1)
+        contains(err, "rmarun: host h9 was lost (ranks 16-17); ending the job")
+
+
+def sixteen_hosts_over_tcp():
+    """32 ranks of librma on 16 hosts."""
+    with network(*SIXTEEN) as hosts:
+        puts(hosts, *ON_SIXTEEN, ranks=32)
 
 
 def other_version():
@@ -383,9 +409,9 @@ def other_version():
         assert re.search(r"fail 1 \S+ here is rmarun of librma [0-9.]+, and on head it is rmarun of librma 9\.9\.9", done.stdout), done
 
 
-def started(hosts, *arguments, ranks=4, **options):
-    """A job of two hosts whose ranks have said that they run."""
-    job = hosts.start("--hosts", "a:2,b:2", *arguments, **options)
+def started(hosts, *arguments, ranks=4, where=("--hosts", "a:2,b:2"), **options):
+    """A job whose ranks have said that they run."""
+    job = hosts.start(*where, *arguments, **options)
     ready = sorted(job.stdout.readline() for _ in range(ranks))
     if ready != ["ready\n"] * ranks:
         job.kill()
