@@ -10,6 +10,7 @@ import dataclasses
 import json
 import pathlib
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -24,9 +25,11 @@ TIME_LIMIT = 900  # seconds for a command
 
 @dataclasses.dataclass
 class Outcome:
-    """The results of one run: its time, its numbers, and, if it was wrong, the reason."""
+    """The results of one run: its time, the processors' time of all its processes on this host, its numbers, and, if it
+    was wrong, the reason."""
 
     seconds: float = 0.0
+    processor: float = 0.0
     numbers: list[float] = dataclasses.field(default_factory=list)
     wrong: str = ""
 
@@ -39,6 +42,8 @@ class Row:
     ranks: int
     open_mpi: float = 0.0
     librma: float = 0.0
+    open_mpi_processor: float = 0.0
+    librma_processor: float = 0.0
     compared: int = 0
     wrong: str = ""
 
@@ -49,9 +54,16 @@ def printed(program: Program, output: str, folder: pathlib.Path) -> str:
     return output + "".join(file.read_text(errors="replace") for file in files if file.exists())
 
 
+def processor_seconds() -> float:
+    """Returns the time that the processors have spent in programs that have ended, in user and in system mode."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def run(program: Program, launcher: list[str], folder: pathlib.Path) -> Outcome:
     """Runs the program's commands in a folder that has its input."""
     outcome = Outcome()
+    used_before = processor_seconds()
     for command in program.commands:
         started = time.monotonic()
         try:
@@ -78,6 +90,7 @@ def run(program: Program, launcher: list[str], folder: pathlib.Path) -> Outcome:
         if program.numbers:
             for groups in re.finditer(program.numbers, text):
                 outcome.numbers += [float(number.replace("D", "E")) for number in groups.groups()]
+    outcome.processor = processor_seconds() - used_before
     return outcome
 
 
@@ -105,6 +118,7 @@ def measure(program: Program, ranks: int, options: argparse.Namespace) -> Row:
                    *(["--agent", agent] if agent else [])],
     }
     seconds: dict[str, list[float]] = {"open_mpi": [], "librma": []}
+    processor: dict[str, list[float]] = {"open_mpi": [], "librma": []}
     with tempfile.TemporaryDirectory(prefix=f"{program.name}.", dir=options.work) as place:
         prepared = pathlib.Path(place) / "input"
         prepared.mkdir()
@@ -126,12 +140,15 @@ def measure(program: Program, ranks: int, options: argparse.Namespace) -> Row:
                     return row
                 shutil.rmtree(folder)
                 seconds[name].append(outcomes[name].seconds)
+                processor[name].append(outcomes[name].processor)
             row.compared = len(outcomes["librma"].numbers)
             row.wrong = differ(program, outcomes["open_mpi"], outcomes["librma"])
             if row.wrong:
                 return row
     row.open_mpi = statistics.median(seconds["open_mpi"])
     row.librma = statistics.median(seconds["librma"])
+    row.open_mpi_processor = statistics.median(processor["open_mpi"])
+    row.librma_processor = statistics.median(processor["librma"])
     return row
 
 
@@ -140,7 +157,9 @@ def show(row: Row) -> str:
     start = f"{row.program:18}{row.ranks:6}"
     if row.wrong:
         return f"{start}  {row.wrong}"
-    return f"{start}{row.open_mpi:12.2f}{row.librma:10.2f}{row.librma / row.open_mpi:8.2f}{row.compared:10}  right"
+    processor = row.librma_processor / row.open_mpi_processor
+    return (f"{start}{row.open_mpi:12.2f}{row.librma:10.2f}{row.librma / row.open_mpi:8.2f}{processor:11.2f}"
+            f"{row.compared:10}  right")
 
 
 def arguments() -> argparse.Namespace:
@@ -169,7 +188,8 @@ def main() -> int:
     if options.list:
         print("\n".join(program.name for program in PROGRAMS))
         return 0
-    print(f"{'program':18}{'ranks':>6}{'Open MPI s':>12}{'librma s':>10}{'ratio':>8}{'numbers':>10}", flush=True)
+    print(f"{'program':18}{'ranks':>6}{'Open MPI s':>12}{'librma s':>10}{'ratio':>8}{'processor':>11}{'numbers':>10}",
+          flush=True)
     rows = []
     for program in PROGRAMS:
         if options.programs and program.name not in options.programs:
