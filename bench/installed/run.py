@@ -6,6 +6,7 @@ usage: bench/installed.sh [OPTION...] [PROGRAM...]
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import pathlib
@@ -17,10 +18,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 
 from programs import ENVIRONMENT, PROGRAMS, NotThere, Program
 
 TIME_LIMIT = 900  # seconds for a command
+TESTS = pathlib.Path(__file__).parents[2] / "tests/launcher"
 
 
 @dataclasses.dataclass
@@ -112,9 +115,9 @@ def measure(program: Program, ranks: int, options: argparse.Namespace) -> Row:
     where = ["--host", options.hosts] if options.hosts else []
     agent = options.agent
     launchers = {
-        "open_mpi": ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *where,
+        "open_mpi": [*options.head, "mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *where,
                      *(["--mca", "plm_rsh_agent", agent] if agent else []), *(["-x", "OMP_NUM_THREADS"] if where else [])],
-        "librma": [str(options.rmarun), "--mpi", "openmpi", "-n", str(ranks), *where,
+        "librma": [*options.head, str(options.rmarun), "--mpi", "openmpi", "-n", str(ranks), *where,
                    *(["--agent", agent] if agent else [])],
     }
     seconds: dict[str, list[float]] = {"open_mpi": [], "librma": []}
@@ -162,6 +165,18 @@ def show(row: Row) -> str:
             f"{row.compared:10}  right")
 
 
+@contextlib.contextmanager
+def two_hosts(options: argparse.Namespace) -> Iterator[None]:
+    """Emulates two hosts as the tests of rmarun do, and has both launchers start their ranks on these."""
+    sys.path.append(str(TESTS))
+    words, sys.argv = sys.argv, ["", "", str(options.rmarun), ""]  # the tests' module reads its program's command line
+    from network import Network
+    sys.argv = words
+    with tempfile.TemporaryDirectory() as place, Network(place, "a", "b") as network:
+        options.hosts, options.agent, options.head = "a,b", network.agent, network.inside("head")
+        yield
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench/installed.sh", description=__doc__.splitlines()[0])
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="which programs (default: all of --list)")
@@ -170,10 +185,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--ranks", type=int, help="only with so many ranks")
     parser.add_argument("--hosts", help="a list of hosts, for both launchers' --host")
     parser.add_argument("--agent", help="the remote shell that starts processes on those hosts, instead of ssh")
+    parser.add_argument("--two-hosts", action="store_true", help="on two hosts that are emulated here (root only)")
     parser.add_argument("--work", type=pathlib.Path, help="a folder for the runs, which all hosts must have (default: /tmp)")
     parser.add_argument("--rmarun", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="where the table goes as JSON")
     options = parser.parse_args()
+    options.head = []  # the words before both launchers
     names = [program.name for program in PROGRAMS]
     for name in options.programs:
         if name not in names:
@@ -183,11 +200,8 @@ def arguments() -> argparse.Namespace:
     return options
 
 
-def main() -> int:
-    options = arguments()
-    if options.list:
-        print("\n".join(program.name for program in PROGRAMS))
-        return 0
+def measure_all(options: argparse.Namespace) -> list[Row]:
+    """Measures the chosen programs, and prints each row at once."""
     print(f"{'program':18}{'ranks':>6}{'Open MPI s':>12}{'librma s':>10}{'ratio':>8}{'processor':>11}{'numbers':>10}",
           flush=True)
     rows = []
@@ -198,6 +212,16 @@ def main() -> int:
             if options.ranks in (None, ranks):
                 rows.append(measure(program, ranks, options))
                 print(show(rows[-1]), flush=True)
+    return rows
+
+
+def main() -> int:
+    options = arguments()
+    if options.list:
+        print("\n".join(program.name for program in PROGRAMS))
+        return 0
+    with two_hosts(options) if options.two_hosts else contextlib.nullcontext():
+        rows = measure_all(options)
     if options.json:
         options.json.write_text(json.dumps({"rows": [dataclasses.asdict(row) for row in rows]}, indent=1) + "\n")
     return 1 if any(row.wrong for row in rows) else 0
