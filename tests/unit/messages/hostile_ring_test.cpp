@@ -99,7 +99,7 @@ TEST(HostileFeedback, MoreTakenThanSentBreaksTheRing) {
 }
 
 TEST(HostileFeedback, MoreBytesTakenThanSentBreakTheRing) {
-  for (const std::uint64_t bytes : {std::uint64_t{16 * 64 + 1}, ~std::uint64_t{0}}) {
+  for (const std::uint64_t bytes : {kHostileSizes.bytes + 1, ~std::uint64_t{0}}) {
     LineRingWorld world(kHostileSizes);
     fill_lines(world);
     world.feedback().taken.store(1);
