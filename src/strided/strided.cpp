@@ -155,7 +155,7 @@ Status get_by_sieve(const TransferPaths& paths, void* dst, const void* src, cons
       const StridedShape::Dimension run = {
           .count = count, .dst_stride = inner.dst_stride, .src_stride = inner.src_stride};
       with_segment_size(segment, [&]<std::size_t kBytes>() {
-        copy_nest<1, kBytes>(at(dst, to), read.get(), &run, segment);
+        copy_nest<1, kBytes>(at(dst, to), read.get(), &run, segment, count * segment);
       });
       to += static_cast<std::ptrdiff_t>(count) * inner.dst_stride;
       from += static_cast<std::ptrdiff_t>(count) * inner.src_stride;
