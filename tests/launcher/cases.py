@@ -235,15 +235,16 @@ def programs():
 def hardware():
     """Checks that rmarun makes hwloc look for processors only, unless the user selects more; ranks do not see that."""
     os.environ.pop("HWLOC_COMPONENTS", None)
-    os.environ["HWLOC_COMPONENTS_VERBOSE"] = "1"
-    show = ("-n", "1", "sh", "-c", 'echo "${HWLOC_COMPONENTS-unset}"')
+    os.environ["HWLOC_COMPONENTS_VERBOSE"] = os.environ["HWLOC_PLUGINS_VERBOSE"] = "1"
+    show = ("-n", "1", "sh", "-c", 'echo "${HWLOC_COMPONENTS-unset}" "${HWLOC_PLUGINS_PATH-unset}"')
     code, out, err = run(*show)
-    equal((code, out), (0, "unset\n"))
+    equal((code, out), (0, "unset unset\n"))
+    assert "dlforeach found" not in err, err  # no plugin is loaded
     enabled = {line.split("`")[1].split("'")[0] for line in err.splitlines() if "Enabling discovery" in line}
     assert "linux" in enabled and enabled <= {"linux", "x86", "no_os"}, err
     os.environ["HWLOC_COMPONENTS"] = "no_os,stop"
     code, out, err = run(*show)
-    equal((code, out), (0, "no_os,stop\n"))
+    equal((code, out), (0, "no_os,stop unset\n"))
     assert "Enabling discovery component `linux'" not in err, err
 
 

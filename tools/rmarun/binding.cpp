@@ -50,7 +50,12 @@ librma::Result<std::vector<cpu_set_t>> allowed_cores() {
 }
 
 void look_for_processors_only() {
-  ::setenv("HWLOC_COMPONENTS", "linux,x86,no_os,stop", 0);  // NOLINT(concurrency-mt-unsafe): one thread
+  // NOLINTBEGIN(concurrency-mt-unsafe): one thread
+  if (std::getenv("HWLOC_COMPONENTS") != nullptr) return;
+  ::setenv("HWLOC_COMPONENTS", "linux,x86,no_os,stop", 0);
+  // These are built in. hwloc would load its plugins all the same, with libraries such as X11's and OpenCL's.
+  ::setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 0);
+  // NOLINTEND(concurrency-mt-unsafe)
 }
 
 }  // namespace rmarun
