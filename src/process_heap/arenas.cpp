@@ -26,6 +26,8 @@ constexpr std::size_t kLeastRemoved = std::size_t{1} << 20U;
 
 /// The hooks that jemalloc begins with, which take ordinary memory.
 constinit RmaJeExtentHooks* ordinary = nullptr;
+/// Whether blocks get memory of the range. Until then they get none but what jemalloc has left.
+constinit bool range_is_open = false;
 
 // The next functions return false for success, as jemalloc wants it.
 
@@ -35,6 +37,7 @@ void* alloc(RmaJeExtentHooks* /*hooks*/, void* new_address, std::size_t bytes, s
   // Only requests for jemalloc's own records have this alignment, because jemalloc aligns the program's
   // blocks itself. If it ever passes on a block's, that block lies in ordinary memory.
   if (alignment < kRecordsAlignment) {
+    if (!range_is_open) return nullptr;
     // Blocks beyond the range are the C library's.
     std::byte* const address = range.take(bytes, alignment);
     *zero = address != nullptr;
@@ -112,6 +115,7 @@ class ArenaControl {
 /// Uses up the ordinary memory that jemalloc took for itself before it had the hooks, and has left: at most 2
 /// MiB of addresses of arena 0, which are never touched. Otherwise the first blocks of the program would lie
 /// there. There is a try for each size class, the largest first, because each may have free room of its own.
+/// Precondition: the range is not open, so that no try takes pages of it.
 void forget_ordinary_memory() noexcept {
   constexpr int kArena0 = (1 << 20U) | (1 << 8U);  // MALLOCX_ARENA(0) | MALLOCX_TCACHE_NONE
   constexpr std::size_t kLargest = std::size_t{1} << 20U;
@@ -119,11 +123,8 @@ void forget_ordinary_memory() noexcept {
   int blocks = 0;
   for (std::size_t group = kLargest; group >= 8; group /= 2) {
     for (std::size_t quarters = 7; quarters >= 4; --quarters) {
-      void* block = nullptr;
-      do {
-        block = librma_je_mallocx(group / 4 * quarters, kArena0);
-      } while (block != nullptr && !range.holds(block) && ++blocks < kMostBlocks);
-      if (block != nullptr) librma_je_dallocx(block, kArena0);
+      while (librma_je_mallocx(group / 4 * quarters, kArena0) != nullptr && ++blocks < kMostBlocks) {
+      }
     }
   }
 }
@@ -146,8 +147,10 @@ bool take_from_range() noexcept {
                                 sizeof limit);
     }
   }
-  if (error == 0) forget_ordinary_memory();
-  return error == 0;
+  if (error != 0) return false;
+  forget_ordinary_memory();
+  range_is_open = true;
+  return true;
 }
 
 }  // namespace librma::process_heap

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,6 +150,16 @@ void terabytes() {
   give(large);
 }
 
+// A program that allocates little takes little memory, however large the heap may grow.
+void begins_small() {
+  const librma::ProcessHeap& heap = shown_heap();
+  CHECK(lies_in(heap, filled(1000, 1)));
+  struct stat file {};
+  CHECK(fstat(heap.fd, &file) == 0);
+  constexpr blkcnt_t kBlock = 512;  // of st_blocks
+  CHECK(file.st_blocks * kBlock <= static_cast<blkcnt_t>(kMebi));
+}
+
 // A daemon closes all descriptors, opens other files, and forks.
 void descriptors() {
   const librma::ProcessHeap& heap = shown_heap();
@@ -195,6 +206,7 @@ int main(int argc, char** argv) {
                                                                   {"sizes", sizes},
                                                                   {"advises", advises},
                                                                   {"maps", maps},
+                                                                  {"begins_small", begins_small},
                                                                   {"descriptors", descriptors},
                                                                   {"terabytes", terabytes}};
     const auto found = kCases.find(name);
