@@ -33,14 +33,16 @@ std::size_t piece_of(std::size_t bytes) {
 bool SharedCopy::receive(ReceiveOperation& receive, std::uint64_t sender, std::uintptr_t from) {
   const int rank = receive.peer;
   const std::size_t bytes = receive.wanted();
-  if (bytes < std::max(options_.least, SharingTrials::kLeast) || !options_.polls || outbox_.sends_to(rank) ||
+  if (bytes < std::max(options_.least, SharingTrials::kLeast) || !options_.polls ||
       (bytes < kWorthWaking && outbox_.sleeps(rank))) {
     return false;
   }
   Inbox::Ring* const ring = inbox_.of(rank);
   // Acquire: pairs with the release below. One message at a time uses the claims.
   if (ring == nullptr || ring->sharing.exchange(true, std::memory_order_acquire)) return false;
-  if (!ring->trials.shares(bytes, monotonic_nanoseconds()) || !ring->help.asks()) {
+  const bool both_send = outbox_.sends_to(rank);
+  if (both_send) ring->help.copy_alone();
+  if (both_send || !ring->trials.shares(bytes, monotonic_nanoseconds()) || !ring->help.asks()) {
     ring->sharing.store(false, std::memory_order_release);
     return false;
   }

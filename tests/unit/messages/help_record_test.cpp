@@ -32,5 +32,12 @@ TEST(HelpRecordTest, CopiesAloneAfterMessagesWithoutHelpAndThenAsksAgain) {
   EXPECT_TRUE(record.asks()) << "help clears the record";
 }
 
+TEST(HelpRecordTest, CopiesAloneWhileBothSendToEachOther) {
+  HelpRecord record;
+  for (int message = 0; message < 3; ++message) record.copy_alone();
+  for (std::uint32_t alone = 0; alone < HelpRecord::kAlone; ++alone) EXPECT_FALSE(record.asks());
+  EXPECT_TRUE(record.asks());
+}
+
 }  // namespace
 }  // namespace librma
