@@ -157,7 +157,8 @@ TEST(RendezvousShared, LongMessagesBetweenRanksThatWait) {
   barrier();
 }
 
-// A send of each rank to its neighbour is under way until the end, so nobody asks for help with what it receives.
+// A send of each rank to its neighbour is under way until the end, so nobody asks for help with what it
+// receives.
 TEST(RendezvousBothWays, EachRankCopiesWhatItReceives) {
   constexpr std::size_t kBytes = std::size_t{1} << 20U;
   constexpr int kRounds = 40;
