@@ -47,6 +47,7 @@ class Row:
     librma: float = 0.0
     open_mpi_processor: float = 0.0
     librma_processor: float = 0.0
+    other_hosts: bool = False
     compared: int = 0
     wrong: str = ""
 
@@ -148,6 +149,7 @@ def measure(program: Program, ranks: int, options: argparse.Namespace) -> Row:
             row.wrong = differ(program, outcomes["open_mpi"], outcomes["librma"])
             if row.wrong:
                 return row
+    row.other_hosts = bool(options.hosts)
     row.open_mpi = statistics.median(seconds["open_mpi"])
     row.librma = statistics.median(seconds["librma"])
     row.open_mpi_processor = statistics.median(processor["open_mpi"])
@@ -160,8 +162,10 @@ def show(row: Row) -> str:
     start = f"{row.program:18}{row.ranks:6}"
     if row.wrong:
         return f"{start}  {row.wrong}"
-    processor = row.librma_processor / row.open_mpi_processor
-    return (f"{start}{row.open_mpi:12.2f}{row.librma:10.2f}{row.librma / row.open_mpi:8.2f}{processor:11.2f}"
+    # The ranks on other hosts are no children of this process, so their time is not known.
+    known = row.open_mpi_processor and not row.other_hosts
+    processor = f"{row.librma_processor / row.open_mpi_processor:.2f}" if known else "-"
+    return (f"{start}{row.open_mpi:12.2f}{row.librma:10.2f}{row.librma / row.open_mpi:8.2f}{processor:>11}"
             f"{row.compared:10}  right")
 
 
