@@ -18,9 +18,8 @@
 //
 // A ring has *lines* of one cache line each, and *slots*, a second ring of bytes. A message takes one line: 8
 // bytes of control, 8 of envelope, and up to 48 bytes of body. A longer body lies in the slots, in one piece
-// that starts at a multiple of 64 bytes, two cache lines behind the body before, and the line tells its size
-// only: both sides compute its place in the same way, so a receiver reads nothing outside the slots whatever
-// the line says.
+// that starts at a multiple of 64 bytes, and the line tells its size only: both sides compute its place in
+// the same way, so a receiver reads nothing outside the slots whatever the line says.
 //
 // Publication: the sender writes the body and the envelope, and then stores the control word with release
 // order. The control word holds the low half of the message's number, counted from 1. The receiver loads it
@@ -64,14 +63,14 @@ static_assert(sizeof(LineWish) == 64);
 /// The sizes of a ring, and where its parts lie in its memory. All processes of a job use the same.
 struct LineRingSizes {
   std::uint64_t lines = 0;  ///< a power of two
-  std::uint64_t bytes = 0;  ///< of the slots: a power of two, 256 at least
+  std::uint64_t bytes = 0;  ///< of the slots: a power of two, at least 4 * most_body
 
   [[nodiscard]] constexpr std::size_t memory() const {
     return sizeof(LineFeedback) + sizeof(LineWish) + sizeof(PieceClaims) +
            static_cast<std::size_t>(lines * sizeof(RingLine) + bytes);
   }
   /// The longest body of a message. A quarter of the slots, so that a message never waits for more than three
-  /// quarters of them, and an empty ring has room for it wherever it begins.
+  /// quarters of them.
   [[nodiscard]] constexpr std::size_t most_body() const { return static_cast<std::size_t>(bytes / 4); }
 };
 
@@ -79,9 +78,6 @@ namespace line_ring_detail {
 
 constexpr std::uint64_t kSizeMask = (std::uint64_t{1} << (kTypeShift - kSizeShift)) - 1;
 constexpr std::uint64_t kSlotAlignment = 64;
-/// The unused bytes behind a body. A processor that reads a body also asks for the cache lines behind it. It
-/// would take those of the next body from the sender, which writes them at that time or has asked for them.
-constexpr std::uint64_t kGap = 2 * kSlotAlignment;
 
 /// The memory of a ring: the feedback, the wish, the claims, the lines, the slots.
 class Memory {
@@ -101,9 +97,8 @@ class Memory {
     const std::uint64_t offset = position & (sizes_.bytes - 1);
     return offset + bytes > sizes_.bytes ? position + (sizes_.bytes - offset) : position;
   }
-  /// Returns where the body behind this one may begin.
   [[nodiscard]] static std::uint64_t end(std::uint64_t begin, std::uint64_t bytes) {
-    return ((begin + bytes + kSlotAlignment - 1) & ~(kSlotAlignment - 1)) + kGap;
+    return (begin + bytes + kSlotAlignment - 1) & ~(kSlotAlignment - 1);
   }
   [[nodiscard]] std::byte* slot(std::uint64_t position) const {
     return slots_ + (position & (sizes_.bytes - 1));

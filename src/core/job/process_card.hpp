@@ -39,7 +39,7 @@ struct ServiceBlock {
 struct ProcessCard {
   static constexpr std::uint64_t kMagic = 0x726d612d63617264;  // "rma-card"
   /// The version of this format, of all shared structures, and of the messages between processes.
-  static constexpr std::uint32_t kVersion = 19;
+  static constexpr std::uint32_t kVersion = 18;
   static constexpr std::size_t kBlockAlignment = 64;  ///< alignment of the services' blocks in their window
 
   /// The part of fixed size, which is its own wire format.

@@ -143,20 +143,6 @@ TEST(LineRing, AFullRingTakesTheNextMessageWhenOneIsTaken) {
   }
 }
 
-TEST(LineRing, TwoUnusedLinesAreBehindABody) {
-  constexpr std::size_t kTwoLines = 128;
-  LineRingWorld world({.lines = 64, .bytes = 4096});
-  const std::byte* unused = nullptr;  // the next body may begin there
-  for (const std::size_t bytes : {64U, 65U, 128U, 49U, 1000U, 64U}) {
-    ASSERT_TRUE(send(world.sender, 0, bytes));
-    LineReceiver::Head head;
-    ASSERT_EQ(world.receiver.peek(head), LineReceiver::Found::message);
-    EXPECT_GE(head.body.data(), unused) << bytes;
-    unused = head.body.data() + bytes + kTwoLines;
-    world.receiver.pop(head, 0);
-  }
-}
-
 TEST(LineRing, FullSlotsDoNotKeepShortMessagesOut) {
   LineRingWorld world({.lines = 64, .bytes = 4096});
   for (const std::size_t bytes : {1024U, 49U}) {
