@@ -244,7 +244,8 @@ void small_calls_take_no_memory(const World& world) {
     SUCCEEDS(MPI_Barrier(world.comm));
   };
   for (int i = 0; i < 10; ++i) call_all();  // the first ones make what all others use
-  // A wait of more than .1 s takes memory for its description, so on a busy machine some rounds may take some.
+  // A wait of more than .1 s takes memory for its description, so on a busy machine some rounds may take
+  // some.
   int without = 0;
   for (int i = 0; i < 20; ++i) {
     const std::size_t before = allocated;
