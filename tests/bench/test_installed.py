@@ -63,7 +63,8 @@ class Comparisons(unittest.TestCase):
 class Rows(unittest.TestCase):
     def row(self, program):
         with tempfile.TemporaryDirectory() as work:
-            return run.measure(program, 2, argparse.Namespace(hosts=None, agent=None, rmarun="rmarun", rounds=1, work=work))
+            return run.measure(program, 2, argparse.Namespace(
+                head=[], hosts=None, agent=None, rmarun="rmarun", rounds=1, work=work))
 
     def test_a_program_that_cannot_be_prepared_is_not_right(self):
         def prepare(folder, ranks):
@@ -71,6 +72,12 @@ class Rows(unittest.TestCase):
 
         self.assertEqual(self.row(shell("true", prepare=prepare)).wrong, "not run: there is no mesh")
         self.assertEqual(self.row(Program("empty", [])).wrong, "not run: its programs are not there")
+
+    def test_processor_time_is_shown_where_it_is_known(self):
+        row = run.Row("melt", 2, open_mpi=2, librma=1, open_mpi_processor=4, librma_processor=3, compared=5)
+        self.assertEqual(run.show(row).split(), ["melt", "2", "2.00", "1.00", "0.50", "0.75", "5", "right"])
+        row.other_hosts = True
+        self.assertEqual(run.show(row).split(), ["melt", "2", "2.00", "1.00", "0.50", "-", "5", "right"])
 
     def test_names_are_told_apart(self):
         names = [program.name for program in PROGRAMS]
