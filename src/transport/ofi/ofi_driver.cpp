@@ -70,7 +70,7 @@ bool OfiDriver::take_in(const Entries& entries, ssize_t read) {
     if (entries[i].op_context != nullptr) end(*static_cast<OfiOperation*>(entries[i].op_context), entries[i]);
   }
   // The last messages of a peer that has ended are taken in before the failures of sends to it.
-  return read == static_cast<ssize_t>(entries.size()) || (read > 0 && !failed_.empty());
+  return read == static_cast<ssize_t>(entries.size()) || (read > 0 && failed_ != nullptr);
 }
 
 void OfiDriver::read_error() {
@@ -81,7 +81,7 @@ void OfiDriver::read_error() {
   if (ended.kind == OfiKind::buffer) {
     // A connection has ended in the middle of a message, or the message was too long: nobody's loss.
     operations_.give(operation);
-    static_cast<void>(post_buffer(ended.memory, ended.cookie));
+    post_again(ended);
     return;
   }
   if (ended.peer != nullptr) {
@@ -89,7 +89,7 @@ void OfiDriver::read_error() {
       log(LogLevel::info, fmt::format("{}: the connection to rank {} failed: {}", name_, ended.peer->rank,
                                       fabric_failure(RMA_ERR_PEER_LOST, "libfabric", error.err).text()));
     }
-    failed_.push_back(operation);
+    operation->next = std::exchange(failed_, operation);
     return;
   }
   operations_.give(operation);
@@ -97,13 +97,13 @@ void OfiDriver::read_error() {
 }
 
 void OfiDriver::end_failed() {
-  for (OfiOperation* const operation : failed_) {
+  while (failed_ != nullptr) {
+    OfiOperation* const operation = std::exchange(failed_, failed_->next);
     const OfiPurpose ended = operation->purpose;
     fail(*ended.peer);  // before uncount(), which completes what rides on this operation
     uncount(ended);
     operations_.give(operation);
   }
-  failed_.clear();
 }
 
 void OfiDriver::end(OfiOperation& operation, const fi_cq_msg_entry& entry) {
@@ -121,6 +121,8 @@ void OfiDriver::end(OfiOperation& operation, const fi_cq_msg_entry& entry) {
                .status = RMA_SUCCESS,
                .bytes = static_cast<std::uint32_t>(entry.len)},
               ended.kind != OfiKind::message);
+  } else if (!told) {
+    lane_of(ended.kind).expect_no_more();
   }
   uncount(ended);
 }
@@ -134,10 +136,7 @@ void OfiDriver::end_receive(const OfiPurpose& ended, const fi_cq_msg_entry& entr
   const std::size_t bytes = marked ? entry.len - sizeof mark : 0;
   if (marked) std::memcpy(&mark, ended.memory.address + bytes, sizeof mark);
   OfiPeer* const sender = marked ? sender_(mark & ~kSolicited) : nullptr;
-  if (sender == nullptr) {  // a stranger's
-    static_cast<void>(post_buffer(ended.memory, ended.cookie));
-    return;
-  }
+  if (sender == nullptr) return post_again(ended);  // a stranger's
   lanes_.messages.push({.cookie = ended.cookie,
                         .peer = sender->rank,
                         .status = RMA_SUCCESS,
@@ -146,26 +145,60 @@ void OfiDriver::end_receive(const OfiPurpose& ended, const fi_cq_msg_entry& entr
 }
 
 long OfiDriver::post_buffer(const Local& buffer, Cookie cookie) {
+  if (!lanes_.messages.expect()) return -FI_ENOMEM;
   const OfiPurpose wanted = {
       .kind = OfiKind::buffer, .report = true, .peer = nullptr, .cookie = cookie, .memory = buffer};
-  return post_free(wanted, [&](void* context) {
+  const long error = post_free(wanted, [&](void* context) {
     return fi_recv(objects_.endpoint, buffer.address, buffer.bytes, memory_.descriptor(buffer.key),
                    FI_ADDR_UNSPEC, context);
   });
+  if (error != 0) lanes_.messages.expect_no_more();
+  return error;
+}
+
+void OfiDriver::post_again(const OfiPurpose& ended) {
+  lanes_.messages.expect_no_more();
+  // It takes the place and the operation that the buffer had before.
+  static_cast<void>(post_buffer(ended.memory, ended.cookie));
+}
+
+OfiOperation* OfiDriver::take(OfiPurpose& purpose) {
+  OfiLane& lane = lane_of(purpose.kind);
+  if (!lane.expect()) return nullptr;
+  if (purpose.kind == OfiKind::data) {
+    const auto number = purpose.peer->order.add();
+    if (!number) {
+      lane.expect_no_more();
+      return nullptr;
+    }
+    purpose.number = *number;
+  }
+  OfiOperation* const operation = operations_.take(purpose);
+  if (operation != nullptr) return operation;
+  lane.expect_no_more();
+  if (purpose.kind == OfiKind::data) end_in_order(purpose);
+  return nullptr;
+}
+
+rma_status_t OfiDriver::refuse(const OfiPurpose& purpose) {
+  OfiPeer& peer = *purpose.peer;
+  peer.count(purpose.kind).fetch_sub(1, std::memory_order_relaxed);
+  if (purpose.confirms) end_confirmation(peer);
+  return peer.failed.load(std::memory_order_relaxed) ? RMA_ERR_PEER_LOST : RMA_ERR_STATE;
 }
 
 rma_status_t OfiDriver::withdraw(const OfiPurpose& purpose, OfiOperation* operation, long error) {
   OfiPeer& peer = *purpose.peer;
   const bool again = error == -FI_EAGAIN && !refused_for_long(peer);
-  if (operation != nullptr && !again) {
+  if (!again) {
     log(LogLevel::info, fmt::format("{}: rank {}: {}", name_, peer.rank,
                                     fabric_failure(RMA_ERR_PEER_LOST, "posting", error).text()));
     fail(peer);
   }
   uncount(purpose);
-  if (operation == nullptr) return RMA_ERR_PEER_LOST;
   // If the peer was given up meanwhile, the operation has been reported, and the poster hears of it once.
   if (operations_.give(operation)) return RMA_SUCCESS;
+  lane_of(purpose.kind).expect_no_more();
   return again ? RMA_ERR_STATE : RMA_ERR_PEER_LOST;
 }
 
@@ -184,29 +217,31 @@ void OfiDriver::confirm(OfiPeer& peer) {
   // Messages that are counted here are posted already, so the write below follows them.
   peer.unconfirmed.store(false, std::memory_order_seq_cst);
   peer.count(OfiKind::message).fetch_add(1, std::memory_order_relaxed);
-  const OfiPurpose purpose = {.kind = OfiKind::message,
-                              .report = false,
-                              .peer = &peer,
-                              .cookie = 0,
-                              .memory = {},
-                              .number = 0,
-                              .confirms = true};
-  OfiOperation* const operation = operations_.take(purpose);
-  long error = -FI_ENOTCONN;
-  if (operation != nullptr) {
-    const fi_rma_iov target = {.addr = memory_.place(peer.empty), .len = 0, .key = peer.empty.key};
-    const fi_msg_rma message = {.msg_iov = nullptr,
-                                .desc = nullptr,
-                                .iov_count = 0,
-                                .addr = peer.address,
-                                .rma_iov = &target,
-                                .rma_iov_count = 1,
-                                .context = &operation->context,
-                                .data = 0};
-    error = fi_writemsg(objects_.endpoint, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+  OfiPurpose purpose = {.kind = OfiKind::message,
+                        .report = false,
+                        .peer = &peer,
+                        .cookie = 0,
+                        .memory = {},
+                        .number = 0,
+                        .confirms = true};
+  OfiOperation* const operation = take(purpose);
+  if (operation == nullptr) {
+    peer.unconfirmed.store(true, std::memory_order_seq_cst);  // so refuse() puts the peer on the list
+    static_cast<void>(refuse(purpose));
+    return;
   }
+  const fi_rma_iov target = {.addr = memory_.place(peer.empty), .len = 0, .key = peer.empty.key};
+  const fi_msg_rma message = {.msg_iov = nullptr,
+                              .desc = nullptr,
+                              .iov_count = 0,
+                              .addr = peer.address,
+                              .rma_iov = &target,
+                              .rma_iov_count = 1,
+                              .context = &operation->context,
+                              .data = 0};
+  const long error = fi_writemsg(objects_.endpoint, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE);
   if (error == 0) return peer.refused_since.store(0, std::memory_order_relaxed);
-  peer.unconfirmed.store(true, std::memory_order_seq_cst);  // so withdraw() puts the peer on the list
+  peer.unconfirmed.store(true, std::memory_order_seq_cst);  // as above
   static_cast<void>(withdraw(purpose, operation, error));
 }
 
@@ -223,22 +258,22 @@ void OfiDriver::add_unconfirmed(OfiPeer& peer) {
 void OfiDriver::confirm_later(OfiPeer& peer) {
   // Pairs with the store in confirm_waiting(), which looks for unconfirmed messages after it.
   if (peer.awaits_confirmation.exchange(true, std::memory_order_seq_cst)) return;
-  const std::lock_guard guard(confirm_lock_);
-  to_confirm_.push_back(&peer);
-  any_to_confirm_.store(true, std::memory_order_seq_cst);
+  peer.next_to_confirm = to_confirm_.load(std::memory_order_relaxed);
+  // Releases next_to_confirm to the thread that takes the list. Pairs with the load in prepare(), too.
+  while (!to_confirm_.compare_exchange_weak(peer.next_to_confirm, &peer, std::memory_order_seq_cst,
+                                            std::memory_order_relaxed)) {
+  }
 }
 
 void OfiDriver::confirm_waiting() {
-  if (!any_to_confirm_.load(std::memory_order_relaxed)) return;
-  std::vector<OfiPeer*> peers;
-  {
-    const std::lock_guard guard(confirm_lock_);
-    peers.swap(to_confirm_);
-    any_to_confirm_.store(false, std::memory_order_relaxed);
-  }
-  for (OfiPeer* const peer : peers) {
-    peer->awaits_confirmation.store(false, std::memory_order_seq_cst);
-    confirm(*peer);
+  if (to_confirm_.load(std::memory_order_relaxed) == nullptr) return;
+  // Acquire pairs with the exchange in confirm_later().
+  OfiPeer* next = to_confirm_.exchange(nullptr, std::memory_order_acquire);
+  while (next != nullptr) {
+    OfiPeer& peer = *std::exchange(next, next->next_to_confirm);
+    // From here on another thread may put the peer on the list.
+    peer.awaits_confirmation.store(false, std::memory_order_seq_cst);
+    confirm(peer);
   }
 }
 
@@ -253,10 +288,21 @@ void OfiDriver::uncount(const OfiPurpose& purpose) {
   OfiPeer& peer = *purpose.peer;
   peer.count(purpose.kind).fetch_sub(1, std::memory_order_relaxed);
   if (purpose.confirms) end_confirmation(peer);
-  if (purpose.kind != OfiKind::data) return;
+  if (purpose.kind == OfiKind::data) end_in_order(purpose);
+}
+
+void OfiDriver::end_in_order(const OfiPurpose& purpose) {
+  OfiPeer& peer = *purpose.peer;
   peer.order.end(purpose.number, [&](Cookie cookie) {
     lanes_.data.push({.cookie = cookie, .peer = peer.rank, .status = RMA_SUCCESS, .bytes = 0}, true);
   });
+}
+
+bool OfiDriver::ride(OfiPeer& peer, Cookie cookie) {
+  if (!lanes_.data.expect()) return false;
+  if (peer.order.ride(cookie)) return true;
+  lanes_.data.expect_no_more();
+  return false;
 }
 
 void OfiDriver::fail(OfiPeer& peer) {

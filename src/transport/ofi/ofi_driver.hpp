@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "transport/attendants.hpp"
 #include "transport/ofi/libfabric.hpp"
@@ -98,7 +97,8 @@ class OfiDriver {
   void call_service();
 
   /// Posts an operation by `issue(context)`, which returns what libfabric returns. RMA_ERR_STATE if the peer
-  /// has `most` operations of this kind, or the provider takes no more now; RMA_ERR_PEER_LOST.
+  /// has `most` operations of this kind, if there is no memory for another one, or if the provider takes no
+  /// more now; RMA_ERR_PEER_LOST.
   template <typename Issue>
   [[nodiscard]] rma_status_t post(const OfiPurpose& wanted, std::uint32_t most, const Issue& issue) {
     OfiPeer& peer = *wanted.peer;
@@ -109,10 +109,10 @@ class OfiDriver {
       return peer.failed.load(std::memory_order_relaxed) ? RMA_ERR_PEER_LOST : RMA_ERR_STATE;
     }
     OfiPurpose purpose = wanted;
-    if (purpose.kind == OfiKind::data) purpose.number = peer.order.add();
-    OfiOperation* const operation = operations_.take(purpose);
-    long error = -FI_ENOTCONN;
-    for (int tries = 0; operation != nullptr && tries < kTries; ++tries) {
+    OfiOperation* const operation = take(purpose);
+    if (operation == nullptr) return refuse(purpose);
+    long error = -FI_EAGAIN;
+    for (int tries = 0; tries < kTries; ++tries) {
       error = issue(static_cast<void*>(&operation->context));
       if (error != -FI_EAGAIN) break;
       drive();  // the provider connects, or has no room
@@ -121,10 +121,13 @@ class OfiDriver {
     peer.refused_since.store(0, std::memory_order_relaxed);
     return RMA_SUCCESS;
   }
+  /// Adds a write without data that need not be posted (see OfiOrder). Returns false if it must be.
+  [[nodiscard]] bool ride(OfiPeer& peer, Cookie cookie);
   /// Posts a receive from any peer, or a handshake.
   template <typename Issue>
   [[nodiscard]] long post_free(const OfiPurpose& wanted, const Issue& issue) {
     OfiOperation* const operation = operations_.take(wanted);
+    if (operation == nullptr) return -FI_ENOMEM;
     const long error = issue(static_cast<void*>(&operation->context));
     if (error != 0) operations_.give(operation);
     return error;
@@ -156,6 +159,11 @@ class OfiDriver {
   static constexpr std::chrono::microseconds kLongestNap{400};
   static constexpr std::chrono::microseconds kSoon{200};
 
+  /// Takes an operation with all the memory that its end needs: the provider cannot be told to wait then.
+  /// Returns null if there is none, or if the peer has failed.
+  [[nodiscard]] OfiOperation* take(OfiPurpose& purpose);
+  /// Ends the counts of an operation that take() has refused. Returns the reason.
+  [[nodiscard]] rma_status_t refuse(const OfiPurpose& purpose);
   [[nodiscard]] rma_status_t withdraw(const OfiPurpose& purpose, OfiOperation* operation, long error);
   /// Returns whether the provider has taken nothing for the peer for the whole timeout: some say "try again"
   /// for ever if a peer has ended.
@@ -170,6 +178,8 @@ class OfiDriver {
   void end_confirmation(OfiPeer& peer);
   /// Ends the counts of an operation that the provider does not have any more.
   void uncount(const OfiPurpose& purpose);
+  /// Ends an operation of the kind `data` among those of its peer, and the empty writes behind it.
+  void end_in_order(const OfiPurpose& purpose);
   using Entries = std::array<fi_cq_msg_entry, 32>;
   [[nodiscard]] ServiceThread::Sleep prepare();
   /// Returns whether a thread of the program is inside a wait and drives the provider, or will when it runs.
@@ -198,6 +208,8 @@ class OfiDriver {
   void end_failed();
   void end(OfiOperation& operation, const fi_cq_msg_entry& entry);
   void end_receive(const OfiPurpose& ended, const fi_cq_msg_entry& entry);
+  /// Posts a buffer again into which nothing has come that anybody waits for.
+  void post_again(const OfiPurpose& ended);
   [[nodiscard]] OfiLane& lane_of(OfiKind kind) {
     return kind == OfiKind::data ? lanes_.data : lanes_.messages;
   }
@@ -213,12 +225,10 @@ class OfiDriver {
   std::function<void()> written_;
   std::atomic<bool> watched_ = false;  ///< `written_` is set
   std::mutex queue_lock_;              ///< held by the thread that reads the queue
-  std::vector<OfiOperation*> failed_;  ///< for end_failed(); by queue_lock_
+  OfiOperation* failed_ = nullptr;     ///< a list for end_failed(); by queue_lock_
   bool signaled_ = false;  ///< something has ended since the service thread went to sleep; by queue_lock_
   Descriptor call_;        ///< wakes the service thread
-  std::mutex confirm_lock_;
-  std::vector<OfiPeer*> to_confirm_;          ///< peers for confirm_waiting()
-  std::atomic<bool> any_to_confirm_ = false;  ///< there are some
+  std::atomic<OfiPeer*> to_confirm_ = nullptr;  ///< a list of peers for confirm_waiting()
   /// How often a thread has polled; threads that count at the same time may lose counts.
   std::atomic<std::uint64_t> polls_ = 0;
   std::atomic<std::uint32_t> drives_ = 0;

@@ -58,7 +58,7 @@ ServiceThread::Sleep OfiDriver::prepare() {
   service_.store(Service::at_queue, std::memory_order_seq_cst);
   if (quiet == Quiet::no) return {.until_readable = false, .at_most = 0us};
   // Pairs with the load in add_unconfirmed(): one of the two threads sees the other's store.
-  const bool soon = soon_ || any_to_confirm_.load(std::memory_order_seq_cst);
+  const bool soon = soon_ || to_confirm_.load(std::memory_order_seq_cst) != nullptr;
   return {.until_readable = true, .at_most = soon ? std::optional(kSoon) : std::nullopt};
 }
 

@@ -12,6 +12,23 @@ Status OfiLane::open() {
   return event_.open() ? Status() : system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
 }
 
+bool OfiLane::expect() {
+  const std::lock_guard guard(lock_);
+  if (!completions_.reserve(expected_ + 1)) return false;
+  ++expected_;
+  return true;
+}
+
+void OfiLane::expect_no_more() {
+  const std::lock_guard guard(lock_);
+  --expected_;
+}
+
+bool OfiLane::make_room() {
+  const std::lock_guard guard(lock_);
+  return completions_.reserve(expected_ + kOfiSpare);
+}
+
 void OfiLane::push(const Completion& completion, bool solicited) {
   {
     const std::lock_guard guard(lock_);
@@ -34,6 +51,7 @@ std::size_t OfiLane::take(std::span<Completion> completions) {
     completions[filled++] = completions_.front();
     completions_.pop_front();
   }
+  expected_ -= filled;
   count_.fetch_sub(filled, std::memory_order_relaxed);
   return filled;
 }

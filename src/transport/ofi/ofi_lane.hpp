@@ -3,14 +3,15 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <span>
 
 #include "transport/message_endpoint.hpp"
+#include "transport/ofi/ofi_order.hpp"
 #include "transport/transport.hpp"
 #include "util/status.hpp"
 #include "util/system/descriptor.hpp"
+#include "util/tables/fifo.hpp"
 
 namespace librma::transport {
 
@@ -20,7 +21,16 @@ class OfiLane {
  public:
   /// RMA_ERR_SYSTEM.
   [[nodiscard]] Status open();
-  /// `solicited`: it is of those that MessageEndpoint::Events::solicited names.
+  /// Makes room for one more completion, which push() or expect_no_more() ends. Returns false if there is no
+  /// memory. A completion that the provider has reported cannot be given back to it, so each operation has
+  /// its place here before it is posted.
+  [[nodiscard]] bool expect();
+  void expect_no_more();
+  /// Makes room for the completions of a new peer, so that some can always be expected. Returns false if
+  /// there is no memory.
+  [[nodiscard]] bool make_room();
+  /// Adds a completion that was expected. `solicited`: it is of those that MessageEndpoint::Events::solicited
+  /// names.
   void push(const Completion& completion, bool solicited);
   /// Fills `completions` from the front. Returns how many it has filled.
   [[nodiscard]] std::size_t take(std::span<Completion> completions);
@@ -33,7 +43,8 @@ class OfiLane {
   enum class Armed : std::uint8_t { no, solicited, all };
 
   std::mutex lock_;
-  std::deque<Completion> completions_;
+  Fifo<Completion> completions_;
+  std::size_t expected_ = 0;  ///< with those that wait for take()
   /// Dekker's algorithm: push() adds to `count_` and then reads `armed_`; arm() does the opposite.
   std::atomic<std::size_t> count_ = 0;
   std::atomic<Armed> armed_ = Armed::no;

@@ -42,6 +42,7 @@ struct OfiPeer {
   /// A message was posted since the last such operation.
   std::atomic<bool> unconfirmed = false;
   std::atomic<bool> awaits_confirmation = false;  ///< the driver has noted to ask for one
+  OfiPeer* next_to_confirm = nullptr;             ///< in the driver's list of these
   /// Since when the provider takes nothing for the peer, in nanoseconds of the steady clock; 0: it does.
   std::atomic<std::int64_t> refused_since = 0;
 
@@ -77,15 +78,17 @@ struct OfiOperation {
   OfiPurpose purpose;
   bool over = false;  ///< the poster has been told the end; the provider has not ended the operation yet
   bool live = false;
-  OfiOperation* next_free = nullptr;
+  OfiOperation* next = nullptr;  ///< of the free ones, or of those that have failed
 };
 
 /// The operations under way. A provider has an operation until it reports its end, which may be long after
 /// its peer was given up. So an operation's memory is never freed before. Thread-safe.
 class OfiOperations {
  public:
-  /// Returns an operation; null if its peer has failed.
-  [[nodiscard]] OfiOperation* take(const OfiPurpose& purpose);
+  /// Makes kOfiSpare operations for a new peer. Returns false if there is no memory for all of them.
+  [[nodiscard]] bool make_room() noexcept;
+  /// Returns an operation; null if its peer has failed, or if there is no memory.
+  [[nodiscard]] OfiOperation* take(const OfiPurpose& purpose) noexcept;
   /// Takes an operation back. Returns whether its poster has been told the end already.
   bool give(OfiOperation* operation);
 
@@ -102,6 +105,14 @@ class OfiOperations {
   }
 
  private:
+  /// Makes a free operation. Returns false if there is no memory.
+  [[nodiscard]] bool add_free() noexcept;
+  void give_locked(OfiOperation* operation) {
+    operation->live = false;
+    operation->next = free_;
+    free_ = operation;
+  }
+
   std::mutex lock_;
   std::deque<OfiOperation> all_;  ///< never moves an element
   OfiOperation* free_ = nullptr;

@@ -197,12 +197,14 @@ Status OfiTransport::connect(int peer, std::span<const std::byte> card) {
 
 Result<OfiEnd> OfiTransport::local_end(int peer) {
   auto made = std::make_unique<OfiPeer>(peer, new_ticket());
+  if (!operations_.make_room() || !made->order.make_room() || !data_.make_room()) return Status::exhausted();
   const OfiEnd end = {.address = address_,
                       .ticket = made->ticket,
                       .buffers = static_cast<std::uint16_t>(messages_.admit(peer)),
                       .gather = static_cast<std::uint16_t>(traits_.gather),
                       .empty_address = empty_registration_.base,
                       .empty_key = empty_registration_.remote};
+  if (!message_lane_.make_room()) return Status::exhausted();  // beside that for the peer's buffers
   // Release pairs with the load in peer_at().
   peers_[static_cast<std::size_t>(peer)].store(made.release(), std::memory_order_release);
   return end;
@@ -240,7 +242,7 @@ rma_status_t OfiTransport::post(int peer, std::span<const Work> work, std::size_
   if (to == nullptr || !to->bound.load(std::memory_order_acquire)) return RMA_ERR_PEER_LOST;
   for (const Work& this_work : work) {
     const bool empty = this_work.pieces.empty() && this_work.direction == Direction::write;
-    if (empty && to->order.ride(this_work.cookie)) {
+    if (empty && driver_.ride(*to, this_work.cookie)) {
       ++*posted;
       continue;
     }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "../../multi/failing_new.hpp"
 #include "ofi_pair.hpp"
 #include "transport/ofi/mapped_memory.hpp"
 
@@ -325,6 +326,7 @@ TEST(OfiLanes, WhatIsNotSolicitedWakesOnlyThoseThatWaitForAll) {
     return ::poll(&polled, 1, 0) == 1;
   };
   std::array<Completion, 4> taken;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(lane.expect());
   EXPECT_TRUE(lane.arm(MessageEndpoint::Events::solicited));
   lane.push({}, false);
   EXPECT_FALSE(readable());
@@ -335,6 +337,46 @@ TEST(OfiLanes, WhatIsNotSolicitedWakesOnlyThoseThatWaitForAll) {
   EXPECT_EQ(lane.take(taken), 2U);
   lane.push({}, false);
   EXPECT_TRUE(readable());
+}
+
+TEST(OfiLanes, WhatIsExpectedComesWithoutMemory) {
+  constexpr std::size_t kExpected = 100;
+  OfiLane lane;
+  for (std::size_t i = 0; i < kExpected; ++i) ASSERT_TRUE(lane.expect());
+  std::array<Completion, kExpected> taken;
+  let_fail(0, true);
+  for (int round = 0; round < 3; ++round) {
+    for (std::size_t i = 0; i < kExpected; ++i) lane.push({.cookie = i}, true);
+    EXPECT_EQ(lane.take(taken), kExpected);
+    for (std::size_t i = 0; i < kExpected; ++i) EXPECT_EQ(taken[i].cookie, i);
+    for (std::size_t i = 0; i < kExpected; ++i) EXPECT_TRUE(lane.expect());
+  }
+  EXPECT_FALSE(end_failing());
+  let_fail(0, true);
+  std::size_t more = 0;
+  while (more <= kExpected && lane.expect()) ++more;
+  EXPECT_TRUE(end_failing());
+  EXPECT_LE(more, kExpected) << "there is no memory for so many";
+}
+
+// An exception after a message has left would let its sender send it again.
+TEST_F(OfiPair, TransfersAndMessagesNeedNoMemory) {
+  ASSERT_TRUE(connect().ok());
+  constexpr Cookie kCount = 50;
+  const Local piece = ends[0]->local(0, 8);
+  for (Cookie i = 0; i < kCount; ++i) {
+    let_fail(0, true);
+    const rma_status_t written = write(ends[1]->remote(0), 8, 1000 + i);
+    const rma_status_t sent =
+        i < 2 ? ends[0]->messages().post_message(1, {&piece, 1}, 2000 + i, {}) : RMA_SUCCESS;
+    EXPECT_FALSE(end_failing());
+    ASSERT_EQ(written, RMA_SUCCESS);
+    ASSERT_EQ(sent, RMA_SUCCESS);
+    EXPECT_EQ(outcome(1000 + i), RMA_SUCCESS);
+    if (i < 2) {
+      EXPECT_EQ(wait(ends[0]->messages(), 2000 + i).status, RMA_SUCCESS);
+    }
+  }
 }
 
 TEST_F(OfiPair, AnEndLearnsThatAPeerHasWritten) {
@@ -380,10 +422,10 @@ TEST(OfiOrders, AnEmptyWriteEndsOnlyWhenAllBeforeItHave) {
     order.end(number, [&](Cookie cookie) { ended.push_back(cookie); });
   };
   EXPECT_FALSE(order.ride(1)) << "nothing is under way";
-  const std::uint64_t first = order.add();
-  const std::uint64_t second = order.add();
+  const std::uint64_t first = order.add().value();
+  const std::uint64_t second = order.add().value();
   EXPECT_TRUE(order.ride(2));
-  const std::uint64_t third = order.add();
+  const std::uint64_t third = order.add().value();
   EXPECT_TRUE(order.ride(3));
   end(third);
   end(second);
@@ -395,13 +437,13 @@ TEST(OfiOrders, AnEmptyWriteEndsOnlyWhenAllBeforeItHave) {
 
 TEST(OfiOrders, ThoseOfALostPeerAreReportedOnce) {
   OfiOrder order;
-  const std::uint64_t first = order.add();
+  const std::uint64_t first = order.add().value();
   EXPECT_TRUE(order.ride(2));
   std::vector<Cookie> lost;
   order.fail([&](Cookie cookie) { lost.push_back(cookie); });
   order.end(first, [&](Cookie cookie) { lost.push_back(cookie); });
   EXPECT_EQ(lost, std::vector<Cookie>{2});
-  const std::uint64_t later = order.add();
+  const std::uint64_t later = order.add().value();
   EXPECT_FALSE(order.ride(5));
   order.end(later, [&](Cookie cookie) { lost.push_back(cookie); });
   EXPECT_EQ(lost.size(), 1U);
