@@ -186,15 +186,20 @@ Status JobAllgatherPort::wait(int member, const std::uint64_t& word, std::uint64
   }
   if (arrived()) return {};
   if (channel_->failed()) return failure();
-  // From here on the thread learns of failures.
+  // From here on the thread learns that the member has ended, unless it has no memory for the receive. The
+  // member writes the word all the same, so this is no reason to fail.
   rma_request_t never = RMA_REQUEST_NULL;
   Status status =
       channel_->post({.kind = PlanStep::Kind::receive, .member = member}, TeamCarrier::kNeverTag, &never);
+  if (status.code() == RMA_ERR_NO_MEMORY) status = {};
   if (!status.ok()) return arrived() ? Status() : noted(std::move(status), channel_->rank_of(member));
   wait_until(
       job().doorbell(job().rank()), {.spins = 0, .yields = policy.yields, .progress = policy.progress},
-      [&] { return arrived() || channel_->failed() || pending().complete(never); }, Waker::sometimes);
-  channel_->cancel(never);
+      [&] {
+        return arrived() || channel_->failed() || (never != RMA_REQUEST_NULL && pending().complete(never));
+      },
+      Waker::sometimes);
+  if (never != RMA_REQUEST_NULL) channel_->cancel(never);
   status = finish(never);
   if (arrived()) return {};  // also if the member has ended since
   return channel_->failed() ? failure() : std::move(status);

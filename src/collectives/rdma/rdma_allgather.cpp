@@ -39,13 +39,11 @@ Status RdmaAllgather::run(std::byte* dst, const std::byte* src, std::size_t byte
     std::byte* const own = dst + static_cast<std::size_t>(port_.member()) * bytes;
     if (own != src) std::memcpy(own, src, bytes);
     const AllgatherSteps steps(port_.member(), port_.members(), ring);
-    if (!ring && steps.first_longer(limits_.copy_bytes, bytes) == steps.number()) {
-      status = gather(dst, bytes, steps);
-    } else {
-      opened_ = true;
-      port_.open_result(dst, members * bytes);
-      status = gather(dst, bytes, steps);
-    }
+    opened_ = ring || steps.first_longer(limits_.copy_bytes, bytes) != steps.number();
+    status = unless_exhausted([&] {
+      if (opened_) port_.open_result(dst, members * bytes);
+      return gather(dst, bytes, steps);
+    });
   }
   if (!status.ok()) give_up();
   if (std::exchange(opened_, false)) port_.close_result();

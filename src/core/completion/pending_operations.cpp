@@ -99,8 +99,8 @@ Status PendingOperations::fence_all_contexts() {
 Status PendingOperations::failure(rma_status_t code, int rank) const {
   if (code == RMA_SUCCESS) return {};
   if (code == RMA_ERR_TRUNCATED) return {code, text("rank {} has sent more than the buffer holds", rank)};
-  if (code == RMA_ERR_CANCELED) return {code, "the send or receive was cancelled"};
-  if (rank == ProgressEngine::kNoRank) return {code, "a message failed"};
+  if (code == RMA_ERR_CANCELED) return {code, text("the send or receive was cancelled")};
+  if (rank == ProgressEngine::kNoRank) return {code, text("a message failed")};
   return {code, targets_[static_cast<std::size_t>(rank)].source->explain(code, rank)};
 }
 

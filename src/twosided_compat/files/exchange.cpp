@@ -49,8 +49,8 @@ Exchange::Exchange(File& file, const FileAccess& access, const Division& divisio
               .receives = is_aggregator() ? 2 * static_cast<std::size_t>(file.comm().size()) : 0}),
       replies_(file.comm(), {.sends = is_aggregator() ? static_cast<std::size_t>(file.comm().size()) : 0,
                              .receives = out_.size()}),
-      amounts_out_(static_cast<std::size_t>(file.comm().size())),
-      amounts_in_(amounts_out_.size()),
+      amounts_(out_.size()),
+      all_amounts_(out_.size() * static_cast<std::size_t>(file.comm().size())),
       mover_(file.storage(), [&] {
         PiecePolicy policy = file.policy(access.direction());
         policy.buffer_bytes = file.hints.cb_buffer_size;
@@ -63,7 +63,7 @@ Exchange::Exchange(File& file, const FileAccess& access, const Division& divisio
     const MPI_Offset first = is_empty ? access.end() : access.view().position_of(division.window_begin(i, 0));
     positions_.push_back(std::clamp(first, access.position, access.end()));
   }
-  if (is_aggregator()) in_.resize(amounts_in_.size());
+  if (is_aggregator()) in_.resize(static_cast<std::size_t>(file.comm().size()));
 }
 
 Outcome Exchange::run() {
@@ -134,11 +134,14 @@ void Exchange::collect(Share& share) {
 }
 
 int Exchange::exchange_amounts() {
-  for (std::size_t i = 0; i < out_.size(); ++i)
-    amounts_out_[static_cast<std::size_t>(division_.aggregators[i])] = out_[i].amount;
-  RMA_TRY(alltoall(amounts_out_.data(), sizeof(Amount), MPI_BYTE, amounts_in_.data(), sizeof(Amount),
-                   MPI_BYTE, file_.comm_handle()));
-  for (std::size_t rank = 0; rank < in_.size(); ++rank) in_[rank].amount = amounts_in_[rank];
+  for (std::size_t i = 0; i < out_.size(); ++i) amounts_[i] = out_[i].amount;
+  // Between hosts an exchange of all with all would need memory, and a member without it would end the
+  // communicator. An allgather needs none, and there are few aggregators.
+  const auto bytes = static_cast<MPI_Count>(amounts_.size() * sizeof(Amount));
+  RMA_TRY(allgather(amounts_.data(), bytes, MPI_BYTE, all_amounts_.data(), bytes, MPI_BYTE,
+                    file_.comm_handle()));
+  for (std::size_t rank = 0; rank < in_.size(); ++rank)
+    in_[rank].amount = all_amounts_[rank * out_.size() + own_];
   return MPI_SUCCESS;
 }
 

@@ -120,8 +120,8 @@ class Exchange {
   PendingMessages replies_;            ///< the data that are read: first those that this member gets
   std::vector<std::size_t> awaited_;   ///< the aggregators of those
   std::size_t own_bytes_ = 0;          ///< of an aggregator that reads: what its own share has got
-  std::vector<Amount> amounts_out_;    ///< by rank: what this member announces in a round
-  std::vector<Amount> amounts_in_;     ///< by rank: what the others announce to this one
+  std::vector<Amount> amounts_;        ///< by aggregator: what this member announces in a round
+  std::vector<Amount> all_amounts_;    ///< by rank and aggregator: what all members announce
   int code_ = MPI_SUCCESS;             ///< of this member
   std::size_t bytes_ = 0;              ///< of this member's data, which were moved
   PieceMover mover_;
