@@ -16,10 +16,13 @@ Result<DeviceMemory> KeyedTransfers::prepare(std::byte* address, std::size_t byt
   if (settings_.local_buffers == LocalBufferSetting::bounce) {
     return Status(RMA_ERR_UNSUPPORTED, "RMA_LOCAL_BUFFERS=bounce");
   }
-  RMA_TRY_ASSIGN(use, keep ? cache_.get(address, bytes) : cache_.get_once(address, bytes));
-  DeviceMemory memory = {.local = use.registered().local, .remote = use.registered().remote};
-  memory.use = std::make_shared<RegistrationCache::Use>(std::move(use));
-  return memory;
+  // The callers have another way for data that cannot be registered.
+  return unless_exhausted([&]() -> Result<DeviceMemory> {
+    RMA_TRY_ASSIGN(use, keep ? cache_.get(address, bytes) : cache_.get_once(address, bytes));
+    DeviceMemory memory = {.local = use.registered().local, .remote = use.registered().remote};
+    memory.use = std::make_shared<RegistrationCache::Use>(std::move(use));
+    return memory;
+  });
 }
 
 bool KeyedTransfers::wants_rails(int rank, std::size_t bytes) {

@@ -37,6 +37,10 @@ Result<Registration> OfiMemory::add(std::byte* address, std::size_t bytes) {
   const auto base = reinterpret_cast<std::uintptr_t>(address);
   if (base >= kEndOfAddresses) return Status(RMA_ERR_NO_MEMORY, "an address above 2^47");
   RMA_TRY(check_mapped(address, bytes));
+  // First, because a region that found no place here would end without change_table().
+  std::map<Key, OfiRegion> place;
+  place.emplace(0, nullptr);
+  auto node = place.extract(place.begin());
   RMA_TRY_ASSIGN(region, make(address, bytes));
   if (fi_mr_key(region.get()) == 0) {
     // 0 stands for "no key". The provider gives another one while this registration holds 0.
@@ -48,7 +52,9 @@ Result<Registration> OfiMemory::add(std::byte* address, std::size_t bytes) {
                                      .local = reinterpret_cast<std::uintptr_t>(region.get()),
                                      .remote = fi_mr_key(region.get())};
   const std::lock_guard guard(lock_);
-  regions_[registration.local] = std::move(region);
+  node.key() = registration.local;
+  node.mapped() = std::move(region);
+  regions_.insert(std::move(node));
   return registration;
 }
 

@@ -107,6 +107,8 @@ class ThreadPort final : public AllgatherPort {
   ThreadPort(Wires& wires, int me, int members, int life = kWholeLife)
       : wires_(wires), me_(me), members_(members), life_(life) {}
 
+  /// Lets write number `writes` from now find no memory.
+  void run_out(int writes) { until_exhausted_ = writes; }
   /// Says whether the next result can be registered.
   void refuse(bool refuses) { refuses_ = refuses; }
 
@@ -251,6 +253,7 @@ class ThreadPort final : public AllgatherPort {
                              rma_request_t* request) {
     const std::lock_guard guard(wires_.lock_);
     *request = RMA_REQUEST_NULL;
+    if (until_exhausted_-- == 0) throw std::bad_alloc();
     if (Status status = live(); !status.ok()) return status;
     if (wires_.lost_ == member) return gone();
     Wires::Write made;
@@ -271,6 +274,7 @@ class ThreadPort final : public AllgatherPort {
   const int me_;
   const int members_;
   int life_;
+  int until_exhausted_ = -1;
   bool refuses_ = false;
   std::byte* result_ = nullptr;
   std::vector<Receive> receives_;
@@ -321,6 +325,25 @@ TEST_P(RdmaAllgatherTest, RandomSizesAndRefusalsGiveWhatTheMembersGave) {
         last = std::move(dst);
         std::ranges::fill(last, kMine);
       }
+      allgather.settle();
+    });
+  }
+}
+
+TEST_P(RdmaAllgatherTest, EveryCallEndsWhenAMemberFindsNoMemory) {
+  const int members = GetParam();
+  if (members == 1) return;  // nobody writes
+  for (const int writes : {0, 1, 5}) {
+    Wires wires(members, testing_threads::seed());
+    run_members(members, [&](int me) {
+      ThreadPort port(wires, me, members);
+      if (me == 0) port.run_out(writes);
+      RdmaAllgather allgather(port, {.copy_bytes = kCopied, .ring_bytes = 100, .ring_members = members + 1});
+      std::vector<std::byte> src(kCopied + 1);
+      std::vector<std::byte> dst(static_cast<std::size_t>(members) * src.size());
+      Status status;
+      while (status.ok()) status = allgather.run(dst.data(), src.data(), src.size());
+      EXPECT_EQ(status.code(), me == 0 ? RMA_ERR_NO_MEMORY : RMA_ERR_PEER_LOST);
       allgather.settle();
     });
   }

@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "../../multi/failing_new.hpp"
+
 namespace librma {
 namespace {
 
@@ -313,6 +315,18 @@ TEST_P(PendingOperationsTest, AThreadThatHasChosenNoContextUsesTheDefaultOne) {
   PendingOperations next(4, {.spins = 0, .yields = 0}, kPatience);
   static_cast<void>(next.contexts().take());
   EXPECT_EQ(&next.contexts().current(), &next.contexts().default_context());
+}
+
+TEST_P(PendingOperationsTest, AFailureWithoutMemoryForItsTextKeepsItsCode) {
+  for (const rma_status_t code : {RMA_ERR_CANCELED, RMA_ERR_TRUNCATED, RMA_ERR_SYSTEM}) {
+    const rma_request_t operation = pending.open(ProgressEngine::kNoRank);
+    pending.settle(operation, code, ProgressEngine::kNoRank);
+    let_fail(0, true);
+    const Status status = pending.wait(operation);
+    EXPECT_TRUE(end_failing());
+    EXPECT_EQ(status.code(), code);
+    EXPECT_EQ(status.text(), Status::kNoMemoryLeft);
+  }
 }
 
 TEST_P(PendingOperationsTest, ASilentRankIsGivenUp) {
