@@ -146,8 +146,7 @@ bool Rails::late_transfers() const {
 Result<Registered> Rails::add(std::byte* address, std::size_t bytes) {
   Registered registered = {.address = address, .bytes = bytes};
   for (std::size_t rail = 0; rail < count(); ++rail) {
-    auto registration =
-        unless_exhausted([&] { return transports_[rail]->register_memory(address, bytes); });
+    auto registration = unless_exhausted([&] { return transports_[rail]->register_memory(address, bytes); });
     if (!registration.ok()) {
       librma::count(Counter::registration_refused);
       for (std::size_t done = 0; done < rail; ++done) {

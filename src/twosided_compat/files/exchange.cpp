@@ -138,8 +138,8 @@ int Exchange::exchange_amounts() {
   // Between hosts an exchange of all with all would need memory, and a member without it would end the
   // communicator. An allgather needs none, and there are few aggregators.
   const auto bytes = static_cast<MPI_Count>(amounts_.size() * sizeof(Amount));
-  RMA_TRY(allgather(amounts_.data(), bytes, MPI_BYTE, all_amounts_.data(), bytes, MPI_BYTE,
-                    file_.comm_handle()));
+  RMA_TRY(
+      allgather(amounts_.data(), bytes, MPI_BYTE, all_amounts_.data(), bytes, MPI_BYTE, file_.comm_handle()));
   for (std::size_t rank = 0; rank < in_.size(); ++rank)
     in_[rank].amount = all_amounts_[rank * out_.size() + own_];
   return MPI_SUCCESS;
