@@ -83,8 +83,8 @@ std::span<const SettingInfo> setting_table() {
                   "process_vm_writev, if the system allows it. Otherwise, and with off, the owner's helper "
                   "copies"},
       SettingInfo{"RMA_SPIN", &Settings::spins, "2000", 0, 1000000, "polls", kRank,
-                  "How often a waiting rank polls before it yields or sleeps. It does not poll if the host "
-                  "has more ranks than processors"},
+                  "How often a waiting rank polls before it yields or sleeps; as many microseconds at most. "
+                  "It does not poll if the host has more ranks than processors"},
       SettingInfo{"RMA_YIELDS", &Settings::yields, "64", 0, 1000000, "yields", kRank,
                   "How often a waiting rank yields its processor before it sleeps; less if other programs "
                   "compute there"},

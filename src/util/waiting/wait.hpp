@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "util/clock.hpp"
 #include "util/waiting/long_wait.hpp"
 
 namespace librma {
@@ -238,15 +239,28 @@ inline void prefetch_to_write(const void* line) {
 /// polls.
 constexpr std::uint64_t kDriveAfterPolls = 64;
 
-/// The first two steps of a wait, before a thread sleeps: it polls, then yields. `poll(i)` does what there is
-/// to do after the i-th poll. `work()` does what the condition may need, and returns whether it has done
-/// anything; then the thread tests its condition before it yields. Returns whether the condition holds.
+/// The longest time that polls may take on average, in nanoseconds. A poll of mapped memory or of a device
+/// takes a tenth of it. A poll that asks the system, as over TCP, may take ten times as long: the thread then
+/// polls as long, but not as often, as the policy says, and lets the processor go.
+constexpr std::int64_t kLongestPoll = 1000;
+/// A thread looks at the clock once after so many polls: a power of two.
+constexpr std::uint64_t kClockAfterPolls = 64;
+
+/// The first two steps of a wait, before a thread sleeps: it polls, for kLongestPoll times `spins` at most,
+/// then yields. `poll(i)` does what there is to do after the i-th poll. `work()` does what the condition may
+/// need, and returns whether it has done anything; then the thread tests its condition before it yields.
+/// Returns whether the condition holds.
 template <typename Condition, typename Poll, typename Work>
 [[nodiscard]] bool poll_and_yield(const WaitPolicy& policy, const Condition& condition, const Poll& poll,
                                   const Work& work) {
+  std::int64_t end = 0;  // of polling, once a first look at the clock has set it
   for (std::uint64_t i = 0; i < policy.spins; ++i) {
     if (condition()) return true;
     poll(i);
+    if (i % kClockAfterPolls != kClockAfterPolls - 1) continue;
+    const std::int64_t now = monotonic_nanoseconds();
+    if (end == 0) end = now + static_cast<std::int64_t>(policy.spins - i) * kLongestPoll;
+    if (now >= end) break;
   }
   for (std::uint64_t i = 0; i < policy.yields; ++i) {
     if (condition()) return true;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -46,6 +47,21 @@ TEST_F(Wait, PollsAsOftenAsThePolicySaysBeforeItSleeps) {
       doorbell, {.spins = 7, .yields = 0}, [&looks] { return ++looks == 10; }, Waker::sometimes);
   EXPECT_EQ(sleeps(), before + 1);
   EXPECT_EQ(doorbell.sleepers, 0U);
+}
+
+TEST_F(Wait, SlowPollsEndEarlier) {
+  constexpr std::uint64_t kSpins = 1000;
+  std::uint64_t polls = 0;
+  const bool holds = poll_and_yield(
+      {.spins = kSpins, .yields = 0},
+      [&] {
+        ++polls;
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+        return false;
+      },
+      [](std::uint64_t) {}, [] { return false; });
+  EXPECT_FALSE(holds);
+  EXPECT_LT(polls, kSpins / 2);
 }
 
 TEST_F(Wait, NobodyIsRungForWhoDoesNotSleep) {
