@@ -34,13 +34,16 @@ bool Messages::poll_until(const Condition& condition) {
   const std::uint32_t left = usual_waits_.load(std::memory_order_relaxed);
   const bool patient = !another_by_ring_ && left == 0;
   if (left != 0) usual_waits_.store(left - 1, std::memory_order_relaxed);
-  for (std::uint64_t i = 0; i < (patient ? kPatience * usual : usual); ++i) {
+  const std::uint64_t most = patient ? kPatience * usual : usual;
+  PollClock clock(most);
+  for (std::uint64_t i = 0; i < most; ++i) {
     if (condition()) {
       if (patient) lost_patience_.store(0, std::memory_order_relaxed);
       return true;
     }
     if (!arrivals_.poll_rings()) pause_processor();
     if (i % polls == polls - 1) pending_.engine().progress();
+    if (clock.passed(i)) break;
   }
   if (patient) {
     const std::uint32_t before = lost_patience_.load(std::memory_order_relaxed);

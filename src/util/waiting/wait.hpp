@@ -239,28 +239,47 @@ inline void prefetch_to_write(const void* line) {
 /// polls.
 constexpr std::uint64_t kDriveAfterPolls = 64;
 
-/// The longest time that polls may take on average, in nanoseconds. A poll of mapped memory or of a device
-/// takes a tenth of it. A poll that asks the system, as over TCP, may take ten times as long: the thread then
-/// polls as long, but not as often, as the policy says, and lets the processor go.
-constexpr std::int64_t kLongestPoll = 1000;
-/// A thread looks at the clock once after so many polls: a power of two.
-constexpr std::uint64_t kClockAfterPolls = 64;
+/// Ends the polls of a wait by the clock if they are slow. A poll of mapped memory or of a device takes a
+/// tenth of kLongestPoll. A poll that asks the system, as over TCP, may take ten times as long: the thread
+/// then polls as long, but not as often, as its policy says, and lets the processor go.
+class PollClock {
+ public:
+  /// The longest time that polls may take on average, in nanoseconds.
+  static constexpr std::int64_t kLongestPoll = 1000;
 
-/// The first two steps of a wait, before a thread sleeps: it polls, for kLongestPoll times `spins` at most,
-/// then yields. `poll(i)` does what there is to do after the i-th poll. `work()` does what the condition may
-/// need, and returns whether it has done anything; then the thread tests its condition before it yields.
-/// Returns whether the condition holds.
+  /// For a wait of at most `polls` polls.
+  explicit PollClock(std::uint64_t polls) : polls_(polls) {}
+
+  /// Returns whether the time of all polls has passed when the i-th of them has been made, counted from 0.
+  [[nodiscard]] bool passed(std::uint64_t i) {
+    return i % kPollsPerLook == kPollsPerLook - 1 && passed_at(i, monotonic_nanoseconds());
+  }
+
+ private:
+  /// The thread looks at the clock once after so many polls: a power of two.
+  static constexpr std::uint64_t kPollsPerLook = 64;
+
+  [[nodiscard]] bool passed_at(std::uint64_t i, std::int64_t now) {
+    if (end_ == 0) end_ = now + static_cast<std::int64_t>(polls_ - i) * kLongestPoll;
+    return now >= end_;
+  }
+
+  std::uint64_t polls_;
+  std::int64_t end_ = 0;  ///< the first look at the clock sets it
+};
+
+/// The first two steps of a wait, before a thread sleeps: it polls, as long as PollClock lets it, then
+/// yields. `poll(i)` does what there is to do after the i-th poll. `work()` does what the condition may need,
+/// and returns whether it has done anything; then the thread tests its condition before it yields. Returns
+/// whether the condition holds.
 template <typename Condition, typename Poll, typename Work>
 [[nodiscard]] bool poll_and_yield(const WaitPolicy& policy, const Condition& condition, const Poll& poll,
                                   const Work& work) {
-  std::int64_t end = 0;  // of polling, once a first look at the clock has set it
+  PollClock clock(policy.spins);
   for (std::uint64_t i = 0; i < policy.spins; ++i) {
     if (condition()) return true;
     poll(i);
-    if (i % kClockAfterPolls != kClockAfterPolls - 1) continue;
-    const std::int64_t now = monotonic_nanoseconds();
-    if (end == 0) end = now + static_cast<std::int64_t>(policy.spins - i) * kLongestPoll;
-    if (now >= end) break;
+    if (clock.passed(i)) break;
   }
   for (std::uint64_t i = 0; i < policy.yields; ++i) {
     if (condition()) return true;
