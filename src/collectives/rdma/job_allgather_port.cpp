@@ -9,8 +9,10 @@
 #include "atomics/atomic.hpp"
 #include "atomics/notify.hpp"
 #include "core/network/ordered_writes.hpp"
+#include "util/status.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/waiting/wait.hpp"
 
 namespace librma {
 namespace {
@@ -186,20 +188,28 @@ Status JobAllgatherPort::wait(int member, const std::uint64_t& word, std::uint64
   }
   if (arrived()) return {};
   if (channel_->failed()) return failure();
-  // From here on the thread learns that the member has ended, unless it has no memory for the receive. The
-  // member writes the word all the same, so this is no reason to fail.
+  // A receive that no message ends tells this thread that the member has ended.
   rma_request_t never = RMA_REQUEST_NULL;
-  Status status =
-      channel_->post({.kind = PlanStep::Kind::receive, .member = member}, TeamCarrier::kNeverTag, &never);
-  if (status.code() == RMA_ERR_NO_MEMORY) status = {};
+  Status status;
+  const auto posted = [&] {
+    status = unless_exhausted([&] {
+      return channel_->post({.kind = PlanStep::Kind::receive, .member = member}, TeamCarrier::kNeverTag,
+                            &never);
+    });
+    return status.code() != RMA_ERR_NO_MEMORY;
+  };
+  const WaitPolicy sleeps = {.spins = 0, .yields = policy.yields, .progress = policy.progress};
+  Doorbell& doorbell = job().doorbell(job().rank());
+  // Without memory for the receive the call need not fail, because the member writes the word all the same.
+  // The thread waits, and tries to post the receive after each kMortalNap.
+  const auto over = [&] { return arrived() || channel_->failed(); };
+  if (!posted() && wait_unless(doorbell, sleeps, over, posted) && never == RMA_REQUEST_NULL) {
+    return arrived() ? Status() : failure();
+  }
   if (!status.ok()) return arrived() ? Status() : noted(std::move(status), channel_->rank_of(member));
   wait_until(
-      job().doorbell(job().rank()), {.spins = 0, .yields = policy.yields, .progress = policy.progress},
-      [&] {
-        return arrived() || channel_->failed() || (never != RMA_REQUEST_NULL && pending().complete(never));
-      },
-      Waker::sometimes);
-  if (never != RMA_REQUEST_NULL) channel_->cancel(never);
+      doorbell, sleeps, [&] { return over() || pending().complete(never); }, Waker::sometimes);
+  channel_->cancel(never);
   status = finish(never);
   if (arrived()) return {};  // also if the member has ended since
   return channel_->failed() ? failure() : std::move(status);

@@ -18,7 +18,7 @@ namespace librma {
 /// nobody has (PieceClaims), so the receiver never waits for a sender that does not come: it then copies all.
 /// If both send to each other, both have a message to copy, and each copies what it receives: pieces would
 /// only add system calls, and move the cache lines of the buffers between the processors.
-/// Whether that is faster than a copy by the receiver alone is tried for each sender (SharingTrials).
+/// The receiver measures for each sender whether sharing is faster than a copy by itself (SharingTrials).
 /// Thread-safe.
 class SharedCopy {
  public:

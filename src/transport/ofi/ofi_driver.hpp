@@ -160,7 +160,7 @@ class OfiDriver {
   static constexpr std::chrono::microseconds kSoon{200};
 
   /// Takes an operation with all the memory that its end needs: the provider cannot be told to wait then.
-  /// Returns null if there is none, or if the peer has failed.
+  /// Returns null if there is no memory, or if the peer has failed.
   [[nodiscard]] OfiOperation* take(OfiPurpose& purpose);
   /// Ends the counts of an operation that take() has refused. Returns the reason.
   [[nodiscard]] rma_status_t refuse(const OfiPurpose& purpose);

@@ -25,6 +25,7 @@ class OfiLane {
   /// memory. A completion that the provider has reported cannot be given back to it, so each operation has
   /// its place here before it is posted.
   [[nodiscard]] bool expect();
+  /// Gives back the room of one expected completion that push() will not add.
   void expect_no_more();
   /// Makes room for the completions of a new peer, so that some can always be expected. Returns false if
   /// there is no memory.

@@ -52,6 +52,14 @@ namespace internal {
 /// The functions in use, by alignment and class as in CopyTable. Read and written by atomic_ref, relaxed:
 /// every value is a right function, and no data depend on which one.
 extern std::array<std::array<BlockCopy, kCopyClasses>, 2> copies_in_use;
+
+/// Copies `bytes` in the way that is fastest for blocks of `like` bytes, kLeastBlock to kMostBlock.
+inline void copy_block_like(void* dst, const void* src, std::size_t bytes, std::size_t like) {
+  constexpr std::uintptr_t kLine = 64;
+  const auto apart = reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src);
+  BlockCopy& copy = copies_in_use[apart % kLine == 0 ? 1 : 0][copy_class(like)];
+  std::atomic_ref(copy).load(std::memory_order_relaxed)(dst, src, bytes);
+}
 }  // namespace internal
 
 /// Copies between mapped memory like memcpy, in the fastest way for the size.
@@ -60,10 +68,7 @@ inline void copy_mapped(void* dst, const void* src, std::size_t bytes) {
     std::memcpy(dst, src, bytes);
     return;
   }
-  constexpr std::uintptr_t kLine = 64;
-  const auto apart = reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src);
-  BlockCopy& copy = internal::copies_in_use[apart % kLine == 0 ? 1 : 0][copy_class(bytes)];
-  std::atomic_ref(copy).load(std::memory_order_relaxed)(dst, src, bytes);
+  internal::copy_block_like(dst, src, bytes, bytes);
 }
 
 }  // namespace librma
