@@ -234,7 +234,7 @@ bool ActiveInbox::take_some() try {
   if (found) ++taken_;
   return found;
 } catch (const std::bad_alloc&) {
-  end_exhausted("what takes in active messages of other ranks");
+  end_exhausted("an active message of another rank");
 }
 
 bool ActiveInbox::take_all() {

@@ -65,7 +65,7 @@ bool HelperThread::progress() try {
       armed_.load(std::memory_order_relaxed) && armed_.exchange(false, std::memory_order_relaxed);
   return channel_.progress(first ? Channel::Turn::wait : Channel::Turn::if_free);
 } catch (const std::bad_alloc&) {
-  end_exhausted("what takes in messages of other ranks");
+  end_exhausted("a message of another rank");
 }
 
 }  // namespace librma

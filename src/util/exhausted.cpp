@@ -8,11 +8,11 @@
 
 namespace librma {
 
-void end_exhausted(std::string_view who) noexcept {
+void end_exhausted(std::string_view wanted) noexcept {
   std::array<char, 256> text = {};
   const auto end =
-      fmt::format_to_n(text.data(), text.size(),
-                       "rma: {} finds no memory left in process {}: the process ends\n", who, getpid())
+      fmt::format_to_n(text.data(), text.size(), "rma: process {} ends, because no memory is left for {}\n",
+                       getpid(), wanted)
           .out;
   // The process ends, whether or not the message could be written.
   [[maybe_unused]] const ssize_t written =

@@ -34,7 +34,7 @@ void ProgressThread::work() try {
     engine_.drive_until(WaitPolicy{.spins = spins_}, [this] { return over() || !needed(); });
   }
 } catch (const std::bad_alloc&) {
-  end_exhausted("the progress thread");
+  end_exhausted("the work of the progress thread");
 }
 
 }  // namespace librma

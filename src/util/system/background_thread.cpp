@@ -47,7 +47,7 @@ void* BackgroundThread::main(void* thread) {
   try {
     self->run_(self->context_);
   } catch (const std::bad_alloc&) {
-    end_exhausted("a thread of the library");
+    end_exhausted("the work of a thread of the library");
   }
   return nullptr;
 }
