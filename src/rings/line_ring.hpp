@@ -18,8 +18,10 @@
 //
 // A ring has *lines* of one cache line each, and *slots*, a second ring of bytes. A message takes one line: 8
 // bytes of control, 8 of envelope, and up to 48 bytes of body. A longer body lies in the slots, in one piece
-// that starts at a multiple of 64 bytes, and the line tells its size only: both sides compute its place in
-// the same way, so a receiver reads nothing outside the slots whatever the line says.
+// that starts at a multiple of 64 bytes. The line tells its size, and whether the slots begin again with it:
+// both sides compute its place in the same way, so a receiver reads nothing outside the slots whatever the
+// line says. The sender lets the slots begin again each time it has used kNear bytes and the receiver has
+// taken them all. So messages that are soon received stay in the caches, and in pages that were touched.
 //
 // Publication: the sender writes the body and the envelope, and then stores the control word with release
 // order. The control word holds the low half of the message's number, counted from 1. The receiver loads it
@@ -78,6 +80,12 @@ namespace line_ring_detail {
 
 constexpr std::uint64_t kSizeMask = (std::uint64_t{1} << (kTypeShift - kSizeShift)) - 1;
 constexpr std::uint64_t kSlotAlignment = 64;
+/// So many bytes of slots are used before they may begin again: few enough for the caches when a process has
+/// rings to many others, and so many that the look at the receiver's words, a cache line that moves, is rare.
+constexpr std::uint64_t kNear = std::uint64_t{32} << 10U;
+/// If a body is still there, the sender looks again after this many bodies of the size that it sends: a prime,
+/// so that in a program that sends a few messages at a time some look comes before the first of them.
+constexpr std::uint64_t kBodiesUntilNextLook = 13;
 
 /// The memory of a ring: the feedback, the wish, the claims, the lines, the slots.
 class Memory {
@@ -96,6 +104,15 @@ class Memory {
   [[nodiscard]] std::uint64_t place(std::uint64_t position, std::uint64_t bytes) const {
     const std::uint64_t offset = position & (sizes_.bytes - 1);
     return offset + bytes > sizes_.bytes ? position + (sizes_.bytes - offset) : position;
+  }
+  /// Returns the first position at or behind this one where the slots begin again.
+  [[nodiscard]] std::uint64_t restart(std::uint64_t position) const {
+    return (position + sizes_.bytes - 1) & ~(sizes_.bytes - 1);
+  }
+  /// Returns the position of a body that lies there, the first one at or behind `position`.
+  [[nodiscard]] std::uint64_t position_of(const std::byte* body, std::uint64_t position) const {
+    const auto offset = static_cast<std::uint64_t>(body - slots_);
+    return position + ((offset - position) & (sizes_.bytes - 1));
   }
   [[nodiscard]] static std::uint64_t end(std::uint64_t begin, std::uint64_t bytes) {
     return (begin + bytes + kSlotAlignment - 1) & ~(kSlotAlignment - 1);
@@ -145,19 +162,25 @@ class LineSender : private line_ring_detail::Memory {
     const std::uint64_t bytes = head.size() + tail.size();
     if (cursor_.sent == cursor_.room_end && !refresh()) return false;
     std::byte* body = cursor_.next->body;
+    std::uint64_t size = bytes;
     if (bytes > RingLine::kBody) {
-      const std::uint64_t begin = place(position_, bytes);
+      const bool restarts = position_ >= next_look_ && may_restart(bytes);
+      const std::uint64_t begin = restarts ? restart(position_) : place(position_, bytes);
       const std::uint64_t after = end(begin, bytes);
-      if (after - taken_bytes_ > sizes_.bytes) {
+      if (restarts) {
+        size |= line_ring_detail::kRestart;
+        free_before_ = begin;
+        next_look_ = begin + line_ring_detail::kNear;
+      } else if (!has_slots(after)) {
         static_cast<void>(refresh());
-        if (after - taken_bytes_ > sizes_.bytes) return false;
+        if (!has_slots(after)) return false;
       }
       body = slot(begin);
       position_ = after;
     }
     if (!head.empty()) std::memcpy(body, head.data(), head.size());
     if (!tail.empty()) std::memcpy(body + head.size(), tail.data(), tail.size());
-    cursor_.publish(type, envelope, bytes);
+    cursor_.publish(type, envelope, size);
     ++sent_here_;
     if (bytes > RingLine::kBody) prefetch_slots(bytes);
     return true;
@@ -182,6 +205,16 @@ class LineSender : private line_ring_detail::Memory {
   [[nodiscard]] bool broken() const { return broken_; }
 
  private:
+  /// Returns whether the slots up to this position are known to be free.
+  [[nodiscard]] bool has_slots(std::uint64_t after) const {
+    return after - std::max(taken_bytes_, free_before_) <= sizes_.bytes;
+  }
+  /// Looks whether the receiver has taken all bodies. If not, the sender looks again later.
+  [[nodiscard, gnu::noinline]] bool may_restart(std::uint64_t bytes) {
+    next_look_ = position_ + line_ring_detail::kBodiesUntilNextLook * bytes;
+    static_cast<void>(refresh());
+    return taken_bytes_ == position_;
+  }
   /// Asks for the slots of the next message, if that is as long as this one. The receiver has read them in
   /// the last round, and the line of a message is seen only after its slots.
   void prefetch_slots(std::uint64_t bytes) const {
@@ -220,6 +253,8 @@ class LineSender : private line_ring_detail::Memory {
   std::uint64_t taken_ = 0;        ///< lines that the receiver is known to have taken
   std::uint64_t position_ = 0;     ///< of the next body in the slots
   std::uint64_t taken_bytes_ = 0;  ///< of the slots, as known
+  std::uint64_t free_before_ = 0;  ///< where the slots began again: everything before was taken
+  std::uint64_t next_look_ = line_ring_detail::kNear;  ///< position_ of the next look whether they may
   bool broken_ = false;
 };
 
@@ -274,7 +309,7 @@ class LineReceiver : private line_ring_detail::Memory {
   /// found a receive.
   [[gnu::always_inline]] void pop(const Head& head, std::uint64_t delivered) {
     if (head.body.size() > RingLine::kBody) {
-      position_ = end(place(position_, head.body.size()), head.body.size());
+      position_ = end(position_of(head.body.data(), position_), head.body.size());
       feedback_->taken_bytes.store(position_, std::memory_order_release);  // pairs with the load in refresh()
     }
     const std::uint64_t taken = ++taken_;
@@ -313,7 +348,7 @@ class LineReceiver : private line_ring_detail::Memory {
     }
     [[gnu::always_inline]] void pop(const Head& head, std::uint64_t delivered) {
       if (head.body.size() > RingLine::kBody)
-        position_ = end(receiver_.place(position_, head.body.size()), head.body.size());
+        position_ = end(receiver_.position_of(head.body.data(), position_), head.body.size());
       next_ = &receiver_.line(++taken_);
       delivered_ += delivered;
     }
@@ -350,12 +385,14 @@ class LineReceiver : private line_ring_detail::Memory {
     const std::uint64_t control =
         from.control.load(std::memory_order_acquire);  // pairs with the store in publish()
     if (static_cast<std::uint32_t>(control) != awaited) return Found::nothing;
-    const auto bytes =
+    auto bytes =
         static_cast<std::size_t>((control >> line_ring_detail::kSizeShift) & line_ring_detail::kSizeMask);
     const std::byte* body = from.body;
     if (bytes > RingLine::kBody) {
-      if (bytes > sizes_.most_body()) return Found::broken;
-      body = slot(place(position, bytes));
+      const bool restarts = (bytes & line_ring_detail::kRestart) != 0;
+      bytes &= line_ring_detail::kRestart - 1;
+      if (bytes > sizes_.most_body() || bytes <= RingLine::kBody) return Found::broken;
+      body = slot(restarts ? restart(position) : place(position, bytes));
       __builtin_prefetch(body);  // the copy reads it when the receive is found, behind a locked instruction
     }
     head = {.type = static_cast<MessageType>(control >> line_ring_detail::kTypeShift),

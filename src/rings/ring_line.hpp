@@ -36,7 +36,7 @@ static_assert(sizeof(Envelope) == 8);
 /// announcement of a longer one, whose body lies in the ring's slots.
 struct alignas(64) RingLine {
   static constexpr std::size_t kBody = 48;
-  std::atomic<std::uint64_t> control = 0;  ///< number (low 32 bits), size (next 28), type (high 4)
+  std::atomic<std::uint64_t> control = 0;  ///< number (low 32 bits), size (27), restart (1), type (high 4)
   Envelope envelope;
   std::byte body[kBody] = {};  // NOLINT(cppcoreguidelines-avoid-c-arrays): the layout is what matters
 };
@@ -44,6 +44,8 @@ static_assert(sizeof(RingLine) == 64);
 
 namespace line_ring_detail {
 constexpr unsigned kSizeShift = 32;
+/// Beside the size: the body lies at the beginning of the slots, although it may fit behind the last one.
+constexpr std::uint64_t kRestart = std::uint64_t{1} << 27U;
 constexpr unsigned kTypeShift = 60;
 }  // namespace line_ring_detail
 

@@ -34,6 +34,15 @@ TEST(HostileLine, ABodyThatIsTooLongIsRefused) {
   }
 }
 
+TEST(HostileLine, AShortBodyThatRestartsTheSlotsIsRefused) {
+  for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{RingLine::kBody}}) {
+    LineRingWorld world(kHostileSizes);
+    forge(world, 0, bytes | line_ring_detail::kRestart, 1);
+    LineReceiver::Head head;
+    EXPECT_EQ(world.receiver.peek(head), LineReceiver::Found::broken) << bytes;
+  }
+}
+
 TEST(HostileLine, AnyTypeIsHandedOver) {
   // Whoever takes the message in knows the types, and refuses the others.
   for (std::uint64_t type = 0; type < 16; ++type) {
@@ -54,7 +63,7 @@ TEST(HostileLine, NoBodyLiesOutsideTheRing) {
   int broken = 0;
   for (std::uint64_t i = 0; i < 100'000; ++i) {
     const std::uint64_t bytes = random() % 3 == 0 ? random() : random() % 1100;
-    forge(world, i, bytes, random());
+    forge(world, i, bytes | (random() % 2 == 0 ? line_ring_detail::kRestart : 0), random());
     LineReceiver::Head head;
     const LineReceiver::Found found = world.receiver.peek(head);
     ASSERT_NE(found, LineReceiver::Found::nothing);

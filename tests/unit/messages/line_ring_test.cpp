@@ -154,6 +154,56 @@ TEST(LineRing, FullSlotsDoNotKeepShortMessagesOut) {
   EXPECT_FALSE(send(world.sender, 0, 1024));
 }
 
+constexpr LineRingSizes kManySlots = {.lines = 8192, .bytes = std::uint64_t{256} << 10U};
+
+/// Sends a message and takes it at once. Returns where its body lies in the slots.
+std::uint64_t pass(LineRingWorld& world, std::uint64_t number, std::size_t bytes) {
+  LineReceiver::Head head;
+  EXPECT_TRUE(send(world.sender, number, bytes));
+  EXPECT_EQ(world.receiver.peek(head), LineReceiver::Found::message);
+  EXPECT_TRUE(is(head, number));
+  const auto place = static_cast<std::uint64_t>(head.body.data() - world.slots().data());
+  world.receiver.pop(head, 0);
+  return place;
+}
+
+TEST(LineRing, BodiesThatAreTakenAtOnceLieNearTheStart) {
+  std::mt19937_64 random(test_seed());
+  LineRingWorld world(kManySlots);
+  for (std::uint64_t number = 0; number < 20'000; ++number)
+    ASSERT_LE(pass(world, number, 49 + random() % 1000), line_ring_detail::kNear);
+}
+
+TEST(LineRing, SlotsDoNotBeginAgainWhileABodyIsThere) {
+  LineRingWorld world(kManySlots);
+  ASSERT_TRUE(send(world.sender, 0, 64));
+  std::uint64_t sent = 1;
+  while (send(world.sender, sent, 1024)) ++sent;
+  EXPECT_EQ(sent, kManySlots.bytes / 1024) << "every slot holds a body";
+  LineReceiver::Head head;
+  for (std::uint64_t number = 0; number < sent; ++number) {
+    ASSERT_EQ(world.receiver.peek(head), LineReceiver::Found::message);
+    ASSERT_TRUE(is(head, number));
+    world.receiver.pop(head, 0);
+  }
+}
+
+TEST(LineRing, AllSlotsAreFreeWhenTheyBeginAgain) {
+  LineRingWorld world(kManySlots);
+  std::uint64_t number = 0;
+  while (number == 0 || pass(world, number, 1024) != 0) ++number;
+  // The receiver has taken that body, the first one, too.
+  const std::uint64_t first = ++number;
+  while (send(world.sender, number, 1024)) ++number;
+  EXPECT_EQ(number - first, kManySlots.bytes / 1024);
+  LineReceiver::Head head;
+  for (std::uint64_t next = first; next < number; ++next) {
+    ASSERT_EQ(world.receiver.peek(head), LineReceiver::Found::message);
+    ASSERT_TRUE(is(head, next));
+    world.receiver.pop(head, 0);
+  }
+}
+
 TEST(LineRing, TheSenderLearnsWhatHasFoundItsReceive) {
   LineRingWorld world({.lines = 8, .bytes = 1024});
   LineReceiver::Head head;
