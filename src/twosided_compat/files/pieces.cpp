@@ -9,9 +9,6 @@
 namespace librma::mpi {
 namespace {
 
-/// A piece goes together with the gap before it if both together have at most so many bytes: to move them
-/// takes about as long as another system call.
-constexpr std::size_t kMostWithGap = 4096;
 /// Pieces that are this long on average go from and to their places. Shorter ones go through a buffer,
 /// because the system takes longer for an entry of a vector than for a copy of so many bytes.
 constexpr std::size_t kVectorPiece = 1024;
@@ -35,7 +32,7 @@ PieceMover::Window PieceMover::first_window(std::span<const FilePiece> pieces, b
     if (next.offset < window.end()) break;
     const auto gap = static_cast<std::size_t>(next.offset - window.end());
     if (gap != 0) {
-      const bool worth = policy_.sieve == Switch::kEnable || gap + next.bytes <= kMostWithGap;
+      const bool worth = policy_.sieve == Switch::kEnable || gap + next.bytes <= std::size_t{kMostWithGap};
       if (!sieves || !worth) break;
     }
     // A window without gaps may go by a vector, which needs no buffer.

@@ -19,6 +19,10 @@ struct FilePiece {
   [[nodiscard]] MPI_Offset end() const { return offset + static_cast<MPI_Offset>(bytes); }
 };
 
+/// Without a hint, a piece goes together with the gap before it if both together have at most so many bytes:
+/// to move them takes about as long as another system call.
+constexpr MPI_Count kMostWithGap = 4096;
+
 /// How pieces are moved.
 struct PiecePolicy {
   /// Whether gaps between pieces may be read or written together with them (data sieving).
