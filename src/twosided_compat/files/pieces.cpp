@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 namespace librma::mpi {
@@ -70,8 +71,15 @@ std::span<iovec> PieceMover::vector_of(const Window& window) {
 }
 
 std::byte* PieceMover::buffer(std::size_t bytes) {
-  if (buffer_.size() < bytes) buffer_.resize(std::max(bytes, policy_.buffer_bytes));
-  return buffer_.data();
+  if (buffer_bytes_ < bytes) {
+    // Without zeros: they would touch all of the memory, of which most accesses need a part.
+    buffer_.reset();
+    buffer_bytes_ = 0;
+    const std::size_t enough = std::max(bytes, policy_.buffer_bytes);
+    buffer_ = std::make_unique_for_overwrite<std::byte[]>(enough);
+    buffer_bytes_ = enough;
+  }
+  return buffer_.get();
 }
 
 Outcome PieceMover::write(std::span<const FilePiece> pieces) {

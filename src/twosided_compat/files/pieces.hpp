@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -63,6 +64,7 @@ class PieceMover {
   [[nodiscard]] static Outcome for_each_window(std::span<const FilePiece> pieces, const Move& move);
   [[nodiscard]] bool is_vector(const Window& window) const;
   [[nodiscard]] std::span<iovec> vector_of(const Window& window);
+  /// Returns memory of at least so many bytes, whose contents are indeterminate.
   [[nodiscard]] std::byte* buffer(std::size_t bytes);
 
   [[nodiscard]] Outcome write_window(const Window& window);
@@ -72,7 +74,8 @@ class PieceMover {
 
   const Storage& storage_;
   const PiecePolicy policy_;
-  std::vector<std::byte> buffer_;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::size_t buffer_bytes_ = 0;
   std::vector<iovec> vector_;
 };
 
