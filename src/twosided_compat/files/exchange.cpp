@@ -213,6 +213,9 @@ int Exchange::merge(MPI_Offset round, std::vector<FilePiece>& merged) const {
   const MPI_Offset begin = division_.window_begin(own_, round);
   const MPI_Offset window = division_.window_end(own_, round) - begin;
   std::vector<std::size_t> ends = {0};
+  std::size_t count = 0;
+  for (const Share& share : in_) count += share.pieces.size();
+  merged.reserve(count);
   for (std::size_t rank = 0; rank < in_.size(); ++rank) {
     const Share& share = in_[rank];
     if (share.pieces.empty()) continue;

@@ -83,7 +83,7 @@ PiecePolicy File::policy(FileDirection direction) const {
     return {.sieve = hints.romio_ds_read, .buffer_bytes = hints.ind_rd_buffer_size};
   return {.sieve = hints.romio_ds_write,
           .buffer_bytes = hints.ind_wr_buffer_size,
-          .locks = writes_gaps.load(std::memory_order_relaxed)};
+          .locks = sharing.writes_lock.load(std::memory_order_relaxed)};
 }
 
 MPI_Offset File::advance_pointer(MPI_Count bytes) {

@@ -25,6 +25,15 @@
 
 namespace librma::mpi {
 
+/// What the members have agreed on: all have the same. agree_on_sharing() sets it, and says what is right.
+/// Relaxed, as File::atomic.
+struct Sharing {
+  std::atomic<bool> writes_lock = false;  ///< writes take locks, and may write gaps
+  /// In collective calls each member moves its own data, and needs no other member.
+  std::atomic<bool> reads_alone = false;
+  std::atomic<bool> writes_alone = false;
+};
+
 /// An open file. The program's handle and every pending request count as references.
 class File final : public ErrorHandlerOwner {
  public:
@@ -50,6 +59,11 @@ class File final : public ErrorHandlerOwner {
     return std::ranges::all_of(hosts, [](int first) { return first == 0; });
   }
   [[nodiscard]] PiecePolicy policy(FileDirection direction) const;
+  /// Returns whether a member needs no other one in collective calls.
+  [[nodiscard]] bool moves_alone(FileDirection direction) const {
+    const bool reads = direction == FileDirection::kRead;
+    return (reads ? sharing.reads_alone : sharing.writes_alone).load(std::memory_order_relaxed);
+  }
 
   /// Returns the individual pointer, a position in the view, and adds `bytes` to it.
   [[nodiscard]] MPI_Offset advance_pointer(MPI_Count bytes);
@@ -76,10 +90,10 @@ class File final : public ErrorHandlerOwner {
   std::uint64_t* shared_pointer = nullptr;  ///< in the memory of rank 0: a position in the view
   void* shared_memory = nullptr;            ///< what this member has of rma_malloc for it
   /// Relaxed: collective calls set them, and a program orders its own calls.
-  std::atomic<bool> atomic = false;       ///< MPI_File_set_atomicity
-  std::atomic<bool> writes_gaps = false;  ///< some member may read, change and write ranges with gaps
-  std::shared_ptr<FileOperation> split;   ///< the split collective operation that has begun
-  Worker worker;                          ///< of operations that need no other member
+  std::atomic<bool> atomic = false;  ///< MPI_File_set_atomicity
+  Sharing sharing;
+  std::shared_ptr<FileOperation> split;  ///< the split collective operation that has begun
+  Worker worker;                         ///< of operations that need no other member
   Worker collective_worker;
 
  private:

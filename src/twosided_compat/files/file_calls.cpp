@@ -9,6 +9,7 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/files/file.hpp"
+#include "twosided_compat/files/sharing.hpp"
 #include "twosided_compat/objects/system_errors.hpp"
 #include "util/system/interruptions.hpp"
 #include "util/try.hpp"
@@ -75,10 +76,11 @@ int file_get_amode(MPI_File handle, int* amode) {
 
 int file_set_info(MPI_File handle, MPI_Info info) {
   RMA_TRY_ASSIGN(file, find_file(handle));
-  RMA_TRY(check_hints(info));
-  file->finish_collective_operations();
+  // Those under way lock by the hints that they began with.
+  file->finish_operations();
+  RMA_TRY(agree(file->comm(), check_hints(info)));
   file->hints.take(info);
-  return MPI_SUCCESS;
+  return agree_on_sharing(*file, *file->view());
 }
 
 int file_get_info(MPI_File handle, MPI_Info* used) {

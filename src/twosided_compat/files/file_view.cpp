@@ -25,9 +25,10 @@ FileView::FileView(const Made& made)
       etype_bytes_(made.file_etype->size()),
       tile_(made.file_filetype->layout().bytes()),
       tile_bytes_(std::max<MPI_Count>(tile_.size(), 1)),
-      extent_(made.file_filetype->bounds().extent) {
+      extent_(made.file_filetype->bounds().extent),
+      shortest_part_(made.parts.shortest) {
   contiguous_ = tile_.is_block() && tile_.size() == extent_;
-  ascending_ = !made.overlaps && extent_ >= tile_.high() - tile_.low();
+  ascending_ = !made.parts.overlap && extent_ >= tile_.high() - tile_.low();
 }
 
 MPI_Count FileView::parts_of(MPI_Count bytes) const {
@@ -71,19 +72,28 @@ MPI_Offset FileView::position_of(MPI_Offset offset) const {
   return tiles * tile_bytes_ + low;
 }
 
-int check_in_file(const TypeMap& map, const char* name, bool& overlaps) {
+int check_in_file(const TypeMap& map, const char* name, PartsInFile& parts) {
   if (map.low() < 0)
     return failure(MPI_ERR_IO, fmt::format("the {} has the negative displacement {}", name, map.low()));
-  MPI_Offset before = 0;
-  MPI_Offset end = 0;
+  MPI_Offset begin = 0;  // of the part that the visit is in
+  MPI_Offset last = 0;   // the offset of the block before
+  MPI_Offset end = 0;    // of that block
   bool descends = false;
+  const auto finish_part = [&] {
+    if (end != begin) parts.shortest = std::min(parts.shortest, end - begin);
+  };
   map.visit(0, 0, map.size(), [&](const std::byte* at, MPI_Count bytes, const PredefinedType&) {
     const auto offset = static_cast<MPI_Offset>(reinterpret_cast<std::uintptr_t>(at));
-    descends = descends || offset < before;
-    overlaps = overlaps || offset < end;
-    before = offset;
+    descends = descends || offset < last;
+    parts.overlap = parts.overlap || offset < end;
+    if (offset != end) {
+      finish_part();
+      begin = offset;
+    }
+    last = offset;
     end = offset + bytes;
   });
+  finish_part();
   return descends ? failure(MPI_ERR_IO, fmt::format("the displacements of the {} descend", name))
                   : MPI_SUCCESS;
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "mpi.h"
@@ -9,6 +10,12 @@
 #include "twosided_compat/files/representations.hpp"
 
 namespace librma::mpi {
+
+/// What check_in_file() finds out about the contiguous parts of a type. Neighbouring parts are one.
+struct PartsInFile {
+  bool overlap = false;
+  MPI_Count shortest = std::numeric_limits<MPI_Count>::max();  ///< bytes
+};
 
 /// The bytes of a file that a process sees, and their order (MPI 4.1, section 14.3): from a displacement on,
 /// the file is tiled with filetypes, and the data of the tiles follow each other. A position is a number of
@@ -24,7 +31,7 @@ class FileView {
     const Representation* representation;
     const Datatype* file_etype;     ///< the etype as it lies in the file
     const Datatype* file_filetype;  ///< the filetype as it lies in the file; check_in_file() has accepted it
-    bool overlaps;                  ///< what check_in_file() said
+    PartsInFile parts;              ///< of the filetype; the overlap also of the etype
   };
   explicit FileView(const Made& made);
 
@@ -41,6 +48,9 @@ class FileView {
   [[nodiscard]] bool is_ascending() const { return ascending_; }
   /// Returns whether the filetype has data, without which nothing can be read or written.
   [[nodiscard]] bool has_data() const { return !tile_.empty(); }
+  /// Returns the bytes of the shortest contiguous part of the filetype. One that goes on in the next tile is
+  /// two parts here.
+  [[nodiscard]] MPI_Count shortest_part() const { return shortest_part_; }
   /// Returns the contiguous parts of `bytes` bytes, about.
   [[nodiscard]] MPI_Count parts_of(MPI_Count bytes) const;
 
@@ -65,13 +75,14 @@ class FileView {
   TypeMap tile_;
   MPI_Count tile_bytes_ = 1;  // of a tile's data; 1 also if a tile has no data
   MPI_Count extent_ = 1;
+  MPI_Count shortest_part_ = 1;
   bool contiguous_ = true;
   bool ascending_ = true;
 };
 
 /// Checks that a type may be the etype or filetype of a view: its displacements are not negative, and do not
-/// descend. `name` is that of the parameter. Sets `overlaps` if parts of the type overlap. MPI_ERR_IO.
-[[nodiscard]] int check_in_file(const TypeMap& map, const char* name, bool& overlaps);
+/// descend. `name` is that of the parameter. Stores what it finds out about the parts. MPI_ERR_IO.
+[[nodiscard]] int check_in_file(const TypeMap& map, const char* name, PartsInFile& parts);
 
 template <class Visit>
 void FileView::visit(MPI_Offset from, MPI_Offset to, const Visit& visit) const {

@@ -14,6 +14,7 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/files/file.hpp"
+#include "twosided_compat/files/sharing.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/objects/system_errors.hpp"
 #include "util/system/interruptions.hpp"
@@ -131,6 +132,7 @@ int make_shared_state(File& file) {
   RMA_TRY(share_from_first(file, &end, sizeof end));
   file.set_pointer(end);
   if (is_first) __atomic_store_n(file.shared_pointer, static_cast<std::uint64_t>(end), __ATOMIC_RELEASE);
+  RMA_TRY(agree_on_sharing(file, *file.view()));
   return barrier(file.comm_handle());
 }
 

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 namespace librma::mpi {
 namespace {
 
-/// A piece goes together with the gap before it if both together have at most so many bytes: to move them
-/// takes about as long as another system call.
-constexpr std::size_t kMostWithGap = 4096;
 /// Pieces that are this long on average go from and to their places. Shorter ones go through a buffer,
 /// because the system takes longer for an entry of a vector than for a copy of so many bytes.
 constexpr std::size_t kVectorPiece = 1024;
@@ -35,7 +33,7 @@ PieceMover::Window PieceMover::first_window(std::span<const FilePiece> pieces, b
     if (next.offset < window.end()) break;
     const auto gap = static_cast<std::size_t>(next.offset - window.end());
     if (gap != 0) {
-      const bool worth = policy_.sieve == Switch::kEnable || gap + next.bytes <= kMostWithGap;
+      const bool worth = policy_.sieve == Switch::kEnable || gap + next.bytes <= std::size_t{kMostWithGap};
       if (!sieves || !worth) break;
     }
     // A window without gaps may go by a vector, which needs no buffer.
@@ -73,8 +71,15 @@ std::span<iovec> PieceMover::vector_of(const Window& window) {
 }
 
 std::byte* PieceMover::buffer(std::size_t bytes) {
-  if (buffer_.size() < bytes) buffer_.resize(std::max(bytes, policy_.buffer_bytes));
-  return buffer_.data();
+  if (buffer_bytes_ < bytes) {
+    // Without zeros: they would touch all of the memory, of which most accesses need a part.
+    buffer_.reset();
+    buffer_bytes_ = 0;
+    const std::size_t enough = std::max(bytes, policy_.buffer_bytes);
+    buffer_ = std::make_unique_for_overwrite<std::byte[]>(enough);
+    buffer_bytes_ = enough;
+  }
+  return buffer_.get();
 }
 
 Outcome PieceMover::write(std::span<const FilePiece> pieces) {

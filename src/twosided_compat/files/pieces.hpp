@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,10 @@ struct FilePiece {
 
   [[nodiscard]] MPI_Offset end() const { return offset + static_cast<MPI_Offset>(bytes); }
 };
+
+/// Without a hint, a piece goes together with the gap before it if both together have at most so many bytes:
+/// to move them takes about as long as another system call.
+constexpr MPI_Count kMostWithGap = 4096;
 
 /// How pieces are moved.
 struct PiecePolicy {
@@ -59,6 +64,7 @@ class PieceMover {
   [[nodiscard]] static Outcome for_each_window(std::span<const FilePiece> pieces, const Move& move);
   [[nodiscard]] bool is_vector(const Window& window) const;
   [[nodiscard]] std::span<iovec> vector_of(const Window& window);
+  /// Returns memory of at least so many bytes, whose contents are indeterminate.
   [[nodiscard]] std::byte* buffer(std::size_t bytes);
 
   [[nodiscard]] Outcome write_window(const Window& window);
@@ -68,7 +74,8 @@ class PieceMover {
 
   const Storage& storage_;
   const PiecePolicy policy_;
-  std::vector<std::byte> buffer_;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::size_t buffer_bytes_ = 0;
   std::vector<iovec> vector_;
 };
 

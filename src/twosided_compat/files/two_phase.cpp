@@ -18,11 +18,6 @@
 namespace librma::mpi {
 namespace {
 
-/// If the contiguous parts have so many bytes on average, each member moves its own: the exchange would copy
-/// what the system copies as fast. Between hosts a file system does more for each part.
-constexpr MPI_Count kLargePart = 32768;
-constexpr MPI_Count kLargePartOnOneHost = 4096;
-
 AccessExtent extent_of(const File& file, const FileAccess& access) {
   const FileView& view = access.view();
   const bool writes = access.direction() == FileDirection::kWrite;
@@ -117,8 +112,7 @@ int share_extents(File& file, const AccessExtent& mine) {
 }
 
 Outcome transfer_together(File& file, const FileAccess& access, int code) {
-  const Communicator& comm = file.comm();
-  if (comm.size() == 1 || file.atomic.load(std::memory_order_relaxed))
+  if (file.moves_alone(access.direction()) || file.atomic.load(std::memory_order_relaxed))
     return code == MPI_SUCCESS ? transfer(file, access) : Outcome{.code = code};
   const AccessExtent mine = code == MPI_SUCCESS ? extent_of(file, access) : AccessExtent{.code = code};
   if (const int shared = share_extents(file, mine); shared != MPI_SUCCESS) return {.code = shared};

@@ -4,6 +4,12 @@
 
 namespace librma::mpi {
 
+/// If the contiguous parts have so many bytes on average, each member moves its own: the exchange would copy
+/// what the system copies as fast.
+constexpr MPI_Count kLargePartOnOneHost = 4096;
+/// The same between hosts, where a file system does more for each part.
+constexpr MPI_Count kLargePart = 32768;
+
 /// Gives all members of a file the extents of their accesses, in file.extents, in the order of ranks. It
 /// allocates nothing. Collective. Fails on all members if one of them gives a code.
 [[nodiscard]] int share_extents(File& file, const AccessExtent& mine);

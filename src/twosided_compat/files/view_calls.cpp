@@ -11,6 +11,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/files/file.hpp"
 #include "twosided_compat/files/shared_pointer.hpp"
+#include "twosided_compat/files/sharing.hpp"
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
@@ -84,10 +85,12 @@ int make_view(const File& file, const ViewArguments& arguments, std::shared_ptr<
   RMA_TRY(representation->find_type(*etype, file_etype));
   RMA_TRY(representation->find_type(*filetype, file_filetype));
   RMA_TRY(check_filetype(*file_etype, *file_filetype));
-  bool overlaps = false;
-  RMA_TRY(check_in_file(file_etype->layout().bytes(), "etype", overlaps));
-  RMA_TRY(check_in_file(file_filetype->layout().bytes(), "filetype", overlaps));
-  if (overlaps && (file.amode() & MPI_MODE_RDONLY) == 0)
+  PartsInFile etype_parts;
+  PartsInFile parts;
+  RMA_TRY(check_in_file(file_etype->layout().bytes(), "etype", etype_parts));
+  RMA_TRY(check_in_file(file_filetype->layout().bytes(), "filetype", parts));
+  parts.overlap = parts.overlap || etype_parts.overlap;
+  if (parts.overlap && (file.amode() & MPI_MODE_RDONLY) == 0)
     return failure(MPI_ERR_IO, "parts of the etype or filetype overlap, and the file may be written");
   made = std::make_shared<const FileView>(FileView::Made{.displacement = displacement,
                                                          .etype = etype,
@@ -95,23 +98,7 @@ int make_view(const File& file, const ViewArguments& arguments, std::shared_ptr<
                                                          .representation = representation,
                                                          .file_etype = file_etype.get(),
                                                          .file_filetype = file_filetype.get(),
-                                                         .overlaps = overlaps});
-  return MPI_SUCCESS;
-}
-
-/// Finds out whether some member may write ranges with gaps. Then all members lock what they write, so all
-/// must be able to.
-int agree_on_gaps(File& file, bool has_gaps) {
-  int locks = 1;
-  if (has_gaps && file.storage().can_write()) {
-    constexpr MPI_Offset kFirstByte = 1;
-    locks =
-        RangeLock(file.storage(), RangeLock::Mode::kExclusive, 0, kFirstByte).code() == MPI_SUCCESS ? 1 : 0;
-  }
-  const std::array<int, 2> mine = {has_gaps ? 0 : 1, locks};
-  std::array<int, 2> all = {};
-  RMA_TRY(allreduce(mine.data(), all.data(), 2, MPI_INT, MPI_MIN, file.comm_handle()));
-  file.writes_gaps.store(all[0] == 0 && all[1] == 1, std::memory_order_relaxed);
+                                                         .parts = parts});
   return MPI_SUCCESS;
 }
 
@@ -156,7 +143,7 @@ int file_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
   std::shared_ptr<const FileView> view;
   RMA_TRY(agree(file->comm(), make_view(*file, {displacement, etype, filetype, representation, info}, view)));
   file->hints.take(info);
-  RMA_TRY(agree_on_gaps(*file, !view->is_contiguous()));
+  RMA_TRY(agree_on_sharing(*file, *view));
   file->set_view(std::move(view));
   // No member uses the shared pointer any more, or already.
   const int set = file->comm().rank() == 0 ? set_shared_pointer(*file, 0) : MPI_SUCCESS;
