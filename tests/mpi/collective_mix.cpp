@@ -1,6 +1,8 @@
 // Random sequences of blocking collective calls on communicators that overlap, back to back: MPI_COMM_WORLD,
 // a duplicate, the ranks in reverse order, and the halves. Every rank computes the results for itself.
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -66,6 +68,26 @@ class Mix {
         return reduce_scatter();
       default:
         return gatherv();
+    }
+  }
+
+  /// A call with little data, which most ranks pass without meeting the others.
+  void little_step(int step) {
+    step_ = step;
+    constexpr std::array<int, 4> kCounts = {0, 1, 3, 30};
+    count_ = kCounts[random_() % kCounts.size()];
+    root_ = static_cast<int>(random_() % static_cast<std::uint64_t>(size_));
+    in_place_ = random_() % 3 == 0;
+    switch (random_() % 8) {
+      case 0:
+        return bcast();
+      case 1:
+        return reduce();
+      case 2:
+        if (random_() % 16 == 0) SUCCEEDS(MPI_Barrier(comm_));
+        return;
+      default:
+        return scan();
     }
   }
 
@@ -237,6 +259,15 @@ int main(int argc, char** argv) {
     }
     for (std::size_t i = 1; i < comms.size(); ++i) SUCCEEDS(MPI_Comm_free(&comms[i]));
   }
+  // Ranks are late at random, each by itself.
+  std::mt19937_64 late(random() + static_cast<std::uint64_t>(rank));
+  MPI_Comm other = MPI_COMM_NULL;
+  SUCCEEDS(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &other));
+  for (int step = 0; step < 1000; ++step) {
+    for (auto yields = late() % 64 == 0 ? late() % 32 : 0; yields > 0; --yields) sched_yield();
+    Mix(step % 5 == 0 ? other : MPI_COMM_WORLD, op, type, random).little_step(step);
+  }
+  SUCCEEDS(MPI_Comm_free(&other));
   MPI_Op_free(&op);
   MPI_Type_free(&type);
   const int code = mpi_test::result();

@@ -53,7 +53,7 @@ class SharedExchange {
   /// here.
   ///
   /// Elements are combined in the order of team ranks: (((e0 op e1) op e2) ...) if the operation commutes,
-  /// else (e0 op (e1 op (e2 ...))).
+  /// else (e0 op (e1 op (e2 ...))). A scan that goes as a chain has the first order in any case.
   [[nodiscard]] Status run(const rma_collective_t& collective, bool& done);
 
  private:
@@ -110,6 +110,10 @@ class SharedExchange {
                                              Part mine, bool& done);
   /// Scan of one piece in the scratch: this member's part of every member's result.
   void scan_piece(std::size_t begin, std::size_t elements, const rma_reducer_t& reducer);
+  /// Scan in a one-way round that has begun. Each member but the last posts the result up to itself, so each
+  /// waits for the member below it, and not for all. The members work one after the other, so this pays where
+  /// they share processors, or are two.
+  [[nodiscard]] Status scan_chain(const rma_collective_t& collective, bool exclusive);
   [[nodiscard]] Status scan_direct(const rma_collective_t& collective, bool exclusive);
 
   /// Posts data in a one-way round.

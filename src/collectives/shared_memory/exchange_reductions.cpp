@@ -431,6 +431,7 @@ Status SharedExchange::scan(const rma_collective_t& collective, bool exclusive, 
     if (!done) return {};
   }
   if (bytes != 0 && rounds_.begin_one_way(bytes)) {
+    if (crowded_ || members() == 2) return scan_chain(collective, exclusive);
     post(src, bytes);
     if (Status come = await_below(last + 1); !come.ok() || last < 0) return come;
     combine(dst, collective.count, last, reducer, [&](int from) { return rounds_.posted(from, bytes); });
@@ -444,6 +445,32 @@ Status SharedExchange::scan(const rma_collective_t& collective, bool exclusive, 
             [&](int from) { return rounds_.inbox(from, piece); });
     return {};
   });
+}
+
+Status SharedExchange::scan_chain(const rma_collective_t& collective, bool exclusive) {
+  const rma_reducer_t& reducer = collective.reducer;
+  const std::size_t bytes = collective.count * reducer.element_bytes;
+  auto* const dst = static_cast<std::byte*>(collective.dst);
+  const auto* const src = static_cast<const std::byte*>(collective.src);
+  if (member() == 0) {
+    post(src, bytes);
+    if (!exclusive && dst != src) std::memcpy(dst, src, bytes);
+    return {};
+  }
+  RMA_TRY(rounds_.await(member() - 1));
+  const std::byte* const before = rounds_.posted(member() - 1, bytes);
+  const bool is_last = member() == members() - 1;
+  if (is_last && exclusive) {
+    std::memcpy(dst, before, bytes);
+    return {};
+  }
+  std::byte* const result = is_last ? dst : rounds_.post_box(bytes);
+  if (result != src) std::memcpy(result, src, bytes);
+  reducer.combine(before, result, collective.count, reducer.context);
+  if (is_last) return {};
+  rounds_.post();
+  std::memcpy(dst, exclusive ? before : result, bytes);
+  return {};
 }
 
 Status SharedExchange::scan_direct(const rma_collective_t& collective, bool exclusive) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -91,46 +92,67 @@ class Player {
 
   void play(std::uint64_t steps) {
     for (step_ = 0; step_ < steps && !testing::Test::HasFatalFailure(); ++step_) {
-      // In half of the steps all members use shared memory, so that buffers are used in place in large teams
-      // too.
-      all_shared_ = shared_() % 2 == 0;
-      root_ = static_cast<int>(shared_() % static_cast<std::uint64_t>(exchange_.members()));
-      collective_ = {};
-      collective_.kind = static_cast<rma_collective_kind_t>(shared_() % 11);
-      collective_.root = root_;
+      const auto kind = static_cast<rma_collective_kind_t>(shared_() % 11);
       const std::size_t bytes = draw_bytes();
-      const bool uneven = shared_() % 3 == 0;
-      const bool affine = shared_() % 2 == 0;
-      switch (collective_.kind) {
-        case RMA_COLLECTIVE_BARRIER:
-          ASSERT_TRUE(exchange_.barrier().ok());
-          break;
-        case RMA_COLLECTIVE_BROADCAST:
-          broadcast(bytes);
-          break;
-        case RMA_COLLECTIVE_GATHER:
-        case RMA_COLLECTIVE_ALLGATHER:
-          gather(bytes, uneven);
-          break;
-        case RMA_COLLECTIVE_SCATTER:
-          scatter(bytes, uneven);
-          break;
-        case RMA_COLLECTIVE_ALLTOALL:
-          alltoall(bytes, uneven);
-          break;
-        default:
-          if (affine) {
-            combine<Affine>(bytes / sizeof(Affine), uneven);
-          } else {
-            combine<double>(bytes / sizeof(double), uneven);
-          }
-          break;
-      }
+      play_step(kind, bytes, shared_() % 3 == 0);
+    }
+  }
+  /// Plays operations of little data, most of them in one-way rounds. Members are late at random.
+  void play_little(std::uint64_t steps) {
+    constexpr std::array<rma_collective_kind_t, 8> kKinds = {
+        RMA_COLLECTIVE_SCAN,      RMA_COLLECTIVE_EXSCAN, RMA_COLLECTIVE_SCAN,   RMA_COLLECTIVE_EXSCAN,
+        RMA_COLLECTIVE_BROADCAST, RMA_COLLECTIVE_REDUCE, RMA_COLLECTIVE_GATHER, RMA_COLLECTIVE_SCATTER};
+    constexpr std::array<std::size_t, 6> kSizes = {
+        0, 8, TeamBlock::kInlineBytes, TeamBlock::kInlineBytes + 8, 256, TeamBlock::kSlotBytes};
+    for (step_ = 0; step_ < steps && !testing::Test::HasFatalFailure(); ++step_) {
+      // Meetings are rare, so that most follow one-way rounds that have used all lines.
+      const bool meets = shared_() % (2 * TeamBlock::kOneWayLines) == 0;
+      const auto kind = kKinds[shared_() % kKinds.size()];
+      // A slot would end the one-way rounds early.
+      const std::size_t sizes = step_ / (2 * TeamBlock::kOneWayLines) % 2 == 0 ? 3 : kSizes.size();
+      for (auto late = own_() % 32 == 0 ? own_() % 64 : 0; late > 0; --late) std::this_thread::yield();
+      play_step(meets ? RMA_COLLECTIVE_BARRIER : kind, kSizes[shared_() % sizes], false);
     }
   }
   [[nodiscard]] std::uint64_t done() const { return done_; }
 
  private:
+  void play_step(rma_collective_kind_t kind, std::size_t bytes, bool uneven) {
+    // In half of the steps all members use shared memory, so that buffers are used in place in large teams
+    // too.
+    all_shared_ = shared_() % 2 == 0;
+    root_ = static_cast<int>(shared_() % static_cast<std::uint64_t>(exchange_.members()));
+    const bool affine = shared_() % 2 == 0;
+    collective_ = {};
+    collective_.kind = kind;
+    collective_.root = root_;
+    switch (kind) {
+      case RMA_COLLECTIVE_BARRIER:
+        ASSERT_TRUE(exchange_.barrier().ok());
+        break;
+      case RMA_COLLECTIVE_BROADCAST:
+        broadcast(bytes);
+        break;
+      case RMA_COLLECTIVE_GATHER:
+      case RMA_COLLECTIVE_ALLGATHER:
+        gather(bytes, uneven);
+        break;
+      case RMA_COLLECTIVE_SCATTER:
+        scatter(bytes, uneven);
+        break;
+      case RMA_COLLECTIVE_ALLTOALL:
+        alltoall(bytes, uneven);
+        break;
+      default:
+        if (affine) {
+          combine<Affine>(bytes / sizeof(Affine), uneven);
+        } else {
+          combine<double>(bytes / sizeof(double), uneven);
+        }
+        break;
+    }
+  }
+
   std::size_t draw_bytes() {
     constexpr std::array<std::size_t, 12> kSizes = {
         0,     1,         8,    TeamBlock::kInlineBytes, TeamBlock::kInlineBytes + 8,

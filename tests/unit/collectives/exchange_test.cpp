@@ -50,6 +50,35 @@ TEST_P(ExchangeTest, RandomSequencesGiveTheResultsTheyShould) {
   }
 }
 
+class LittleExchangeTest : public testing::TestWithParam<std::tuple<int, bool, bool>> {};
+
+TEST_P(LittleExchangeTest, RandomSequencesGiveTheResultsTheyShouldHoweverFarMembersRunAhead) {
+  const auto [members, flat, crowded] = GetParam();
+  const std::uint64_t seed = testing_threads::seed();
+  for (const WaitPolicy& policy :
+       {WaitPolicy{.spins = 0, .yields = 0}, WaitPolicy{.spins = 30, .yields = 4}}) {
+    const OwnBlock block(TeamShape{.members = static_cast<std::uint32_t>(members),
+                                   .flat = flat,
+                                   .crowded = crowded,
+                                   .direct_bytes = kNever});
+    const ThreadRoster roster(members);
+    std::vector<Memory> memories(static_cast<std::size_t>(members), Memory(members));
+    run_members(members, [&](int member) {
+      Player player(*block, member, policy, memories, roster, Reach::all, seed);
+      player.play_little(6 * TeamBlock::kOneWayLines);
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Teams, LittleExchangeTest,
+                         testing::Combine(testing::Values(1, 2, 3, 4, 8, 16), testing::Bool(),
+                                          testing::Bool()),
+                         [](const auto& each) {
+                           return std::to_string(std::get<0>(each.param)) + "Members" +
+                                  (std::get<1>(each.param) ? "Flat" : "Counting") +
+                                  (std::get<2>(each.param) ? "Crowded" : "");
+                         });
+
 class ExchangeLostTest : public testing::TestWithParam<std::tuple<int, int>> {};
 
 /// The buffers of one member. They outlive all members, because one that has failed may return while others
