@@ -81,10 +81,11 @@ namespace line_ring_detail {
 constexpr std::uint64_t kSizeMask = (std::uint64_t{1} << (kTypeShift - kSizeShift)) - 1;
 constexpr std::uint64_t kSlotAlignment = 64;
 /// So many bytes of slots are used before they may begin again: few enough for the caches when a process has
-/// rings to many others, and so many that the look at the receiver's words, a cache line that moves, is rare.
+/// rings to many others, and so many that looks at the receiver's words are rare. Each of them moves a cache
+/// line.
 constexpr std::uint64_t kNear = std::uint64_t{32} << 10U;
-/// If a body is still there, the sender looks again after this many bodies of the size that it sends: a prime,
-/// so that in a program that sends a few messages at a time some look comes before the first of them.
+/// If a body is still there, the sender looks again after this many bodies of the size that it sends. It is a
+/// prime, so that in a program that sends a few messages at a time some look comes before the first of them.
 constexpr std::uint64_t kBodiesUntilNextLook = 13;
 
 /// The memory of a ring: the feedback, the wish, the claims, the lines, the slots.
