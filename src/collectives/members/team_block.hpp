@@ -39,8 +39,8 @@ struct alignas(64) TeamBlock : TeamShape {
   static constexpr std::size_t kSlotBytes = 512;
   /// The one-way rounds, since the members last met, that may use lines, and those that may use slots. Where
   /// ranks share processors, the first member of a scan executes so many of them in one time slice.
-  static constexpr std::uint64_t kOneWayLines = 128;
-  static constexpr std::uint64_t kOneWaySlots = 32;
+  static constexpr std::uint64_t kOneWayLines = 32;
+  static constexpr std::uint64_t kOneWaySlots = 8;
 
   /// The outboxes of one member. There are two of `lines` and `pieces`, for odd and for even rounds. The
   /// other two are for one-way rounds.
