@@ -210,7 +210,8 @@ class LineSender : private line_ring_detail::Memory {
   [[nodiscard]] bool has_slots(std::uint64_t after) const {
     return after - std::max(taken_bytes_, free_before_) <= sizes_.bytes;
   }
-  /// Looks whether the receiver has taken all bodies. If not, the sender looks again later.
+  /// Reads what the receiver has taken, and returns whether that is all bodies. If not, the sender looks
+  /// again after some more messages.
   [[nodiscard, gnu::noinline]] bool may_restart(std::uint64_t bytes) {
     next_look_ = position_ + line_ring_detail::kBodiesUntilNextLook * bytes;
     static_cast<void>(refresh());
@@ -254,8 +255,8 @@ class LineSender : private line_ring_detail::Memory {
   std::uint64_t taken_ = 0;        ///< lines that the receiver is known to have taken
   std::uint64_t position_ = 0;     ///< of the next body in the slots
   std::uint64_t taken_bytes_ = 0;  ///< of the slots, as known
-  std::uint64_t free_before_ = 0;  ///< where the slots began again: everything before was taken
-  std::uint64_t next_look_ = line_ring_detail::kNear;  ///< position_ of the next look whether they may
+  std::uint64_t free_before_ = 0;  ///< the position of the last restart, before which every body was taken
+  std::uint64_t next_look_ = line_ring_detail::kNear;  ///< from this position on send() asks may_restart()
   bool broken_ = false;
 };
 

@@ -1,11 +1,12 @@
-// What the members of a file agree on: whether writes take locks, and whether a collective call waits for
-// others. Each check has a definite end: the call waits or returns, and the test sees which.
+// The members of a file agree whether writes take locks, and whether a collective call waits for others. Each
+// check has a definite end: the call waits or returns, and the test sees which.
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -76,6 +77,10 @@ class ForeignLock {
     CHECK(fstat(descriptor_, &status) == 0);
     const std::string inode = ":" + std::to_string(status.st_ino) + " ";
     std::ifstream locks("/proc/locks");
+    if (!locks.is_open()) {
+      std::fprintf(stderr, "this test cannot read /proc/locks\n");
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     for (std::string line; std::getline(locks, line);) {
       if (line.find("->") != std::string::npos && line.find(inode) != std::string::npos) return true;
     }

@@ -5,8 +5,7 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdint>
-#include <cstdlib>
+#include <cstddef>
 #include <thread>
 #include <vector>
 

@@ -25,8 +25,8 @@
 
 namespace librma::mpi {
 
-/// What the members have agreed on: all have the same. agree_on_sharing() sets it, and says what is right.
-/// Relaxed, as File::atomic.
+/// Decisions that are the same on all members of a file. agree_on_sharing() makes them, and its comment gives
+/// the reasons. Relaxed, as File::atomic.
 struct Sharing {
   std::atomic<bool> writes_lock = false;  ///< writes take locks, and may write gaps
   /// In collective calls each member moves its own data, and needs no other member.

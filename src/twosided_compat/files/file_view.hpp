@@ -11,7 +11,7 @@
 
 namespace librma::mpi {
 
-/// What check_in_file() finds out about the contiguous parts of a type. Neighbouring parts are one.
+/// The contiguous parts of a type, as check_in_file() finds them. Neighbouring parts count as one.
 struct PartsInFile {
   bool overlap = false;
   MPI_Count shortest = std::numeric_limits<MPI_Count>::max();  ///< bytes

@@ -1,4 +1,5 @@
-// What the members of a file agree on, so that they need to ask each other less in each access.
+// The members of a file agree once on locks and on collective calls, so that they ask each other less in each
+// access.
 
 #include "twosided_compat/files/sharing.hpp"
 
@@ -14,7 +15,7 @@
 namespace librma::mpi {
 namespace {
 
-/// What may be true of a member. It is true of the file if it is true of some member.
+/// Each fact may hold for a member. It holds for the file if it holds for some member.
 enum Fact : std::uint8_t {
   kHasGaps,         ///< its view is not contiguous
   kHasNoLocks,      ///< it would write in such a view, and its file system has no locks
