@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "util/system/interruptions.hpp"
+#include "util/system/page_size.hpp"
 
 namespace librma {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::uint64_t kFileOrShared = std::uint64_t{1} << 61U;
 
 Result<std::unique_ptr<PrivatePages>> PrivatePages::open() {
   std::unique_ptr<PrivatePages> pages(new PrivatePages);
-  pages->page_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  pages->page_ = page_bytes();
   pages->file_ = Descriptor(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   if (!pages->file_.open()) {
     return system_failure(RMA_ERR_UNSUPPORTED,

@@ -1,11 +1,10 @@
 #include "fabric/registration_cache.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iterator>
 
 #include "util/statistics.hpp"
+#include "util/system/page_size.hpp"
 
 namespace librma {
 namespace {
@@ -24,7 +23,7 @@ constexpr std::size_t kMergeFactor = 2;
 }  // namespace
 
 RegistrationCache::RegistrationCache(Registrar& registrar, const RegistrationCacheOptions& options)
-    : registrar_(registrar), options_(options), page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {}
+    : registrar_(registrar), options_(options), page_(page_bytes()) {}
 
 std::unique_ptr<RegistrationCache> RegistrationCache::create(Registrar& registrar,
                                                              const RegistrationCacheOptions& options) {

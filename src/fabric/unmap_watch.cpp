@@ -1,5 +1,6 @@
 #include "fabric/unmap_watch.hpp"
 #include "util/system/interruptions.hpp"
+#include "util/system/page_size.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
 
@@ -228,7 +229,7 @@ bool UnmapWatch::noted_since_last(const AddressSpan& span) {
 Status UnmapWatch::self_test() {
   // By the claim in the header there is nothing to wait for: an event that is not noted when settle() returns
   // never will be.
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_bytes();
   const std::size_t bytes = 2 * page;
   void* memory = map_anonymous(bytes);
   void* target = map_anonymous(bytes);

@@ -19,14 +19,13 @@
 #include "malloc/sealed_file.hpp"
 #include "util/round.hpp"
 #include "util/system/interruptions.hpp"
+#include "util/system/page_size.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
 #include "util/undo.hpp"
 
 namespace librma {
 namespace {
-
-constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 
 constinit Alias alias;            // empty until make_alias() succeeds; a child empties it
 constinit std::mutex alias_lock;  // guards it; held over fork()
@@ -192,7 +191,7 @@ Status watch_forks() {
 
 Status make_alias(std::byte* address, std::size_t bytes) {
   const std::lock_guard guard(alias_lock);
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_bytes();
   const auto first = reinterpret_cast<std::uintptr_t>(address);
   const std::uintptr_t begin = round_down(first, page);
   Alias wanted = {.address = address - (first - begin), .bytes = round_up(first + bytes, page) - begin};
@@ -209,8 +208,8 @@ Status make_alias(std::byte* address, std::size_t bytes) {
                  threads)};
   }
   // Huge pages can be mapped only if address and file offset agree modulo their size.
-  wanted.offset = begin % kHugePage;
-  wanted.file_bytes = round_up(wanted.offset + wanted.bytes, kHugePage);
+  wanted.offset = begin % kHugePageBytes;
+  wanted.file_bytes = round_up(wanted.offset + wanted.bytes, kHugePageBytes);
   RMA_TRY(watch_forks());
   Status status = make_file(wanted);
   Undo close_file([&] {

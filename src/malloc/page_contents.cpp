@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "util/system/interruptions.hpp"
+#include "util/system/page_size.hpp"
 #include "util/text.hpp"
 
 namespace librma {
@@ -22,8 +23,6 @@ namespace {
 /// Bits of an entry of /proc/self/pagemap (Linux, Documentation/admin-guide/mm/pagemap.rst): the page is in
 /// memory, or in the swap space.
 constexpr std::uint64_t kTouched = std::uint64_t{3} << 62U;
-
-std::uintptr_t page_bytes() { return static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE)); }
 
 struct MapsLine {
   Mapping mapping;

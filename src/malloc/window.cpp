@@ -15,27 +15,25 @@
 #include "util/range_check.hpp"
 #include "util/round.hpp"
 #include "util/system/file_memory.hpp"
+#include "util/system/page_size.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
 
 namespace librma {
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 constexpr std::size_t kSpareAddresses = std::size_t{64} << 20U;
 constexpr std::size_t kMaxLimit = std::size_t{1}
                                   << 46U;  // twice this and the spare fit into 47 bits of user addresses
 constexpr unsigned kHugePageLog = 21;
 constexpr unsigned kHugeShift = MAP_HUGE_SHIFT;  // memfd_create encodes page sizes like mmap
-static_assert(kHugePage == std::size_t{1} << kHugePageLog);
-
-std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+static_assert(kHugePageBytes == std::size_t{1} << kHugePageLog);
 
 Status no_huge_pages(std::size_t asked, int error_number) {
   return system_failure(RMA_ERR_NO_MEMORY,
                         text("no huge pages for {} bytes of heap; reserve pages of {} bytes in "
                              "/proc/sys/vm/nr_hugepages, or set RMA_HUGE_PAGES to transparent or off",
-                             asked, kHugePage),
+                             asked, kHugePageBytes),
                         error_number);
 }
 
@@ -90,7 +88,7 @@ AddressRange& AddressRange::operator=(AddressRange&& other) noexcept {
 Result<AddressRange> AddressRange::reserve(std::size_t bytes) {
   // Huge pages can be mapped, here and at peers, only if address and file offset agree modulo their size. The
   // page that is left over is the guard behind the range.
-  const std::size_t reserved = bytes + kHugePage + page_bytes();
+  const std::size_t reserved = bytes + kHugePageBytes + page_bytes();
   void* start = ::mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) {
     return system_failure(
@@ -104,7 +102,7 @@ Result<AddressRange> AddressRange::reserve(std::size_t bytes) {
   range.start_ = static_cast<std::byte*>(start);
   range.reserved_ = reserved;
   const auto address = reinterpret_cast<std::uintptr_t>(start);
-  range.base_ = range.start_ + (round_up(address, kHugePage) - address);
+  range.base_ = range.start_ + (round_up(address, kHugePageBytes) - address);
   range.bytes_ = bytes;
   return range;
 }
@@ -136,13 +134,13 @@ Result<Window> Window::create(const WindowOptions& options, const Alias* alias) 
   }
   const bool huge = options.huge_pages == HugePages::hugetlb;
   Window window;
-  window.granule_ = huge ? kHugePage : page_bytes();
+  window.granule_ = huge ? kHugePageBytes : page_bytes();
   window.limit_ = round_up(options.limit, window.granule_);
   window.huge_pages_ = options.huge_pages;
   window.share_ = options.share;
-  const std::size_t reserved = round_up(options.reserved, kHugePage);
-  const std::size_t bytes = std::min(2 * round_up(window.limit_, kHugePage) + reserved + kSpareAddresses,
-                                     options.addresses / kHugePage * kHugePage);
+  const std::size_t reserved = round_up(options.reserved, kHugePageBytes);
+  const std::size_t bytes = std::min(2 * round_up(window.limit_, kHugePageBytes) + reserved + kSpareAddresses,
+                                     options.addresses / kHugePageBytes * kHugePageBytes);
   if (bytes < window.limit_ + reserved) {
     return Status(
         RMA_ERR_NO_MEMORY,
@@ -231,7 +229,7 @@ Status Window::back(std::size_t offset, std::size_t bytes) {
   } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
   if (shown_ != nullptr) shown_->fetch_add(bytes, std::memory_order_relaxed);
 
-  if (huge_pages_ == HugePages::transparent && bytes >= kHugePage) take_huge_pages(offset, bytes);
+  if (huge_pages_ == HugePages::transparent && bytes >= kHugePageBytes) take_huge_pages(offset, bytes);
   if (const int error_number = take_file_memory(fd_, offset - alias_.file_bytes, bytes); error_number != 0) {
     punch(offset, bytes);  // the calls may have taken a part of the memory
     forget(bytes);
@@ -255,10 +253,10 @@ void Window::take_huge_pages([[maybe_unused]] std::size_t offset, [[maybe_unused
   constexpr std::int64_t kClearing = 4;
   const std::int64_t until =
       monotonic_nanoseconds() + kUnnoticed + static_cast<std::int64_t>(bytes) / kClearing;
-  const std::size_t end = (offset + bytes) / kHugePage * kHugePage;
-  for (std::size_t at = round_up(offset, kHugePage); at < end && monotonic_nanoseconds() < until;) {
+  const std::size_t end = (offset + bytes) / kHugePageBytes * kHugePageBytes;
+  for (std::size_t at = round_up(offset, kHugePageBytes); at < end && monotonic_nanoseconds() < until;) {
     const std::size_t step_end = std::min(at + kStep, end);
-    for (std::size_t page = at; page < step_end; page += kHugePage) {
+    for (std::size_t page = at; page < step_end; page += kHugePageBytes) {
       if (take_file_memory(fd_, page - alias_.file_bytes, granule_) != 0) return;
     }
     if (::madvise(base() + at, step_end - at, MADV_COLLAPSE) != 0 && errno == EINVAL) return;

@@ -3,7 +3,6 @@
 
 #include <malloc.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -16,6 +15,7 @@
 #include "process_heap/life.hpp"
 #include "process_heap/next.hpp"
 #include "process_heap/range.hpp"
+#include "util/system/page_size.hpp"
 
 extern "C" {
 
@@ -56,8 +56,6 @@ inline void* in_range(void* block) noexcept {
   librma_je_free(block);
   return nullptr;
 }
-
-std::size_t page_bytes() noexcept { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
 /// Calls `shared` for a block of `bytes` bytes if that should be jemalloc's, and `other` if it should not, or
 /// if jemalloc has no memory.
@@ -169,10 +167,10 @@ void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
   return aligned_alloc(std::bit_ceil(std::max(alignment, sizeof(void*))), bytes);
 }
 
-void* valloc(std::size_t bytes) noexcept { return aligned_alloc(librma::process_heap::page_bytes(), bytes); }
+void* valloc(std::size_t bytes) noexcept { return aligned_alloc(librma::page_bytes(), bytes); }
 
 void* pvalloc(std::size_t bytes) noexcept {
-  const std::size_t page = librma::process_heap::page_bytes();
+  const std::size_t page = librma::page_bytes();
   std::size_t rounded = 0;
   if (__builtin_add_overflow(bytes, page - 1, &rounded)) {
     errno = ENOMEM;

@@ -18,12 +18,12 @@
 #include "process_heap/populated.hpp"
 #include "util/range_check.hpp"
 #include "util/round.hpp"
+#include "util/system/page_size.hpp"
 
 namespace librma::process_heap {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 constexpr std::size_t kGibi = std::size_t{1} << 30U;
 // A process maps the heaps of all ranks of its host. Half of the 47 bits of user addresses are for them.
 constexpr std::size_t kMapped = std::size_t{1} << 46U;
@@ -46,7 +46,7 @@ std::size_t machine_memory() noexcept {
 // ranks as this host has processors could not map each other's.
 std::size_t heap_bytes(std::size_t memory) noexcept {
   const auto processors = static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-  return round_up(std::min(4 * memory, kMapped / (2 * processors)), kHugePage);
+  return round_up(std::min(4 * memory, kMapped / (2 * processors)), kHugePageBytes);
 }
 
 }  // namespace
@@ -69,13 +69,13 @@ void say(const char* text, int error_number) noexcept {
 const char* Range::reserve() noexcept {
   const std::size_t memory = machine_memory();
   const std::size_t bytes = heap_bytes(memory);
-  const std::size_t front = round_up(std::min(16 * memory + kGibi, kMostFront), kHugePage);
-  void* const start = ::mmap(nullptr, front + bytes + kHugePage, PROT_NONE,
+  const std::size_t front = round_up(std::min(16 * memory + kGibi, kMostFront), kHugePageBytes);
+  void* const start = ::mmap(nullptr, front + bytes + kHugePageBytes, PROT_NONE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) return "the system gives no addresses";
   auto* const first = static_cast<std::byte*>(start);
   const auto address = reinterpret_cast<std::uintptr_t>(start);
-  std::byte* const base = first + (round_up(address, kHugePage) - address) + front;
+  std::byte* const base = first + (round_up(address, kHugePageBytes) - address) + front;
 
   int file = ::memfd_create("rma-process-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (const int high = file >= 0 ? ::fcntl(file, F_DUPFD_CLOEXEC, kDescriptor) : -1; high >= 0) {
@@ -86,7 +86,7 @@ const char* Range::reserve() noexcept {
   if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0 ||
       ::fcntl(file, F_ADD_SEALS, kSeals) != 0 || ::fstat(file, &about) != 0) {
     if (file >= 0) ::close(file);
-    ::munmap(start, front + bytes + kHugePage);
+    ::munmap(start, front + bytes + kHugePageBytes);
     return "the system makes no file for it (memfd_create)";
   }
   file_ = about.st_ino;
@@ -157,7 +157,7 @@ void Range::own_after_fork() noexcept {
     say("a forked child cannot get memory of its own", errno);
     std::abort();
   }
-  const std::size_t least = std::max(kHugePage, round_up(end / kMostHoles, kPage));
+  const std::size_t least = std::max(kHugePageBytes, round_up(end / kMostHoles, kPage));
   std::size_t begin = 0;  // all before it is this process's own
   for (std::size_t at = 0; at < end;) {
     const off_t data = ::lseek(heap_.fd, static_cast<off_t>(at), SEEK_DATA);

@@ -29,7 +29,7 @@ bool is_reduction(rma_collective_kind_t kind) {
 }
 
 /// Mixes a size into a hash (FNV-1a).
-void mix(std::uint64_t& hash, std::uint64_t value) {
+void mix_size(std::uint64_t& hash, std::uint64_t value) {
   constexpr std::uint64_t kPrime = 0x100000001b3;
   hash = (hash ^ value) * kPrime;
 }
@@ -45,14 +45,15 @@ void store_sizes(CollectiveRecord& record, const rma_collective_t& collective, i
     if (!divided || (collective.counts == nullptr && !two_groups)) record.elements = collective.count;
     if (!divided || collective.counts == nullptr || two_groups) return;
     record.sizes = kHashBegin;
-    for (int member = 0; member < members; ++member) mix(record.sizes, collective.counts[member]);
+    for (int member = 0; member < members; ++member) mix_size(record.sizes, collective.counts[member]);
     return;
   }
   if (collective.kind == RMA_COLLECTIVE_BROADCAST || collective.uneven == 0) {
     record.bytes = collective.bytes;
   } else if (collective.kind == RMA_COLLECTIVE_ALLGATHER && !two_groups) {
     record.sizes = kHashBegin;
-    for (int member = 0; member < members; ++member) mix(record.sizes, collective.dst_blocks[member].bytes);
+    for (int member = 0; member < members; ++member)
+      mix_size(record.sizes, collective.dst_blocks[member].bytes);
   }
 }
 

@@ -1,7 +1,6 @@
 #include "core/job/heap_memory.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include "malloc/window_backing.hpp"
 #include "util/log.hpp"
 #include "util/system/memory_limit.hpp"
+#include "util/system/page_size.hpp"
 #include "util/system/process_limits.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
@@ -55,7 +55,7 @@ HugePages window_pages(HugePagesSetting setting) {
 
 /// Returns whether all of [address, address + bytes) of this process is mapped.
 bool is_mapped(std::uintptr_t address, std::size_t bytes) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t page = page_bytes();
   const std::uintptr_t end = address + bytes;
   std::array<unsigned char, 256> resident = {};
   for (std::uintptr_t at = address / page * page; at < end; at += resident.size() * page) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -11,6 +10,8 @@
 #include <cstdio>
 #include <memory>
 #include <vector>
+
+#include "util/system/page_size.hpp"
 
 namespace librma::transport {
 namespace {
@@ -24,7 +25,7 @@ Status not_mapped(std::uintptr_t at, const char* why) {
 }
 
 Status check_pages(const std::byte* address, std::size_t bytes) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t page = page_bytes();
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(address) / page * page;
   const std::size_t length = reinterpret_cast<std::uintptr_t>(address) + bytes - first;
   std::vector<unsigned char> pages((length + page - 1) / page);

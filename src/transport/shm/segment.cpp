@@ -12,14 +12,13 @@
 
 #include "util/range_check.hpp"
 #include "util/system/file_memory.hpp"
+#include "util/system/page_size.hpp"
 #include "util/try.hpp"
 
 namespace librma::transport {
 namespace {
 
 constexpr unsigned kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-
-std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
 std::size_t whole_pages(std::size_t bytes) {
   return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();

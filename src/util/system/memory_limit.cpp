@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "util/system/page_size.hpp"
+
 namespace librma {
 namespace {
 
@@ -64,8 +66,7 @@ std::uint64_t control_group_limit(const std::filesystem::path& root) {
 
 std::uint64_t usable_memory() {
   const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
-  const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  return std::min(pages * page_bytes, control_group_limit("/"));
+  return std::min(pages * page_bytes(), control_group_limit("/"));
 }
 
 }  // namespace librma

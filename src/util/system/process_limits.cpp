@@ -1,9 +1,10 @@
 #include "util/system/process_limits.hpp"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <fstream>
+
+#include "util/system/page_size.hpp"
 
 namespace librma {
 namespace {
@@ -20,7 +21,7 @@ std::uint64_t taken_addresses() {
   constexpr std::uint64_t kUsual = std::uint64_t{512} << 20U;
   std::uint64_t pages = 0;
   std::ifstream file("/proc/self/statm");
-  return file >> pages ? pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) : kUsual;
+  return file >> pages ? pages * page_bytes() : kUsual;
 }
 
 }  // namespace

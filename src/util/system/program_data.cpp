@@ -1,10 +1,11 @@
 #include "util/system/program_data.hpp"
 
 #include <link.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <span>
+
+#include "util/system/page_size.hpp"
 
 namespace librma {
 namespace {
@@ -24,7 +25,7 @@ int read_headers(dl_phdr_info* object, std::size_t /*bytes*/, void* found) {
     if (header.p_type == PT_GNU_RELRO) relro = {.begin = begin, .end = begin + header.p_memsz};
   }
   // The dynamic linker protects whole pages.
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t page = page_bytes();
   const std::uintptr_t writable_from = relro.end / page * page;
   for (const auto& header : headers) {
     if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;

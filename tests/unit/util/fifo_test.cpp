@@ -8,6 +8,7 @@
 #include <memory>
 #include <random>
 
+#include "../../multi/failing_new.hpp"
 #include "../seed.hpp"
 
 namespace librma {
@@ -56,8 +57,10 @@ TEST(Fifo, RoomForWhichThereIsNoMemoryIsRefused) {
   Fifo<int> fifo;
   ASSERT_TRUE(fifo.reserve(4));
   fifo.push_back(7);
-  constexpr std::size_t kTooMany = std::size_t{1} << 60U;
-  EXPECT_FALSE(fifo.reserve(kTooMany));
+  let_fail(0, true);
+  const bool reserved = fifo.reserve(100);
+  ASSERT_TRUE(end_failing());
+  EXPECT_FALSE(reserved);
   ASSERT_EQ(fifo.size(), 1U);
   EXPECT_EQ(fifo.front(), 7);
 }
