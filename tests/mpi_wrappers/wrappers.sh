@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds programs in C, C++ and Fortran with the MPI compilers, by themselves, through CMake's FindMPI and through
-# pkg-config. Runs each alone, under rmarun, under rma_mpiexec, and under other MPIs' launchers that are there.
+# pkg-config. Runs each under rmarun, and one in C and one in Fortran also alone, under rma_mpiexec, and under other MPIs'
+# launchers that are there.
 #
 # usage: wrappers.sh build|installed BUILD_DIRECTORY CMAKE C_COMPILER C++_COMPILER [FORTRAN_COMPILER]
 #   installed  installs the build into a prefix first, and moves that to a name with a blank
@@ -21,7 +22,6 @@ right() {
 launchers() {
   local program=$1 mpirun
   right 1 "$program"
-  right 2 "$bin/rmarun" -n 2 --timeout 60 "$program"
   right 2 "$bin/rma_mpiexec" -np 2 --oversubscribe "$program"
   right 3 "$usual/mpiexec" -n 3 -x NAME=VALUE --timeout 60 "$program"
   mpirun=$(command -v mpirun.openmpi || true)
@@ -33,11 +33,12 @@ compiled() {
   local name=$1 out
   shift
   out=$("$@" -o "$work/$name" 2>&1) || fail "'$* -o $work/$name' failed: $out"
-  launchers "$work/$name"
+  right 2 "$bin/rmarun" -n 2 --timeout 60 "$work/$name"
   echo "$where $name: right"
 }
 
 compiled c "$bin/rma_mpicc" -Wall -Wextra -Werror "$here/program.c"
+launchers "$work/c"
 compiled cxx "$bin/rma_mpicxx" -Wall -Wextra -Werror "$here/program.cpp"
 RMA_CC=$cc compiled c_override "$bin/rma_mpicc" "$here/program.c"
 compiled c_option "$usual/mpicc" -cc="$cc" "$here/program.c"
@@ -54,6 +55,7 @@ arguments=(-D MPI_C_COMPILER="$bin/rma_mpicc" -D MPI_CXX_COMPILER="$bin/rma_mpic
 if [ -n "$fortran" ]; then
   compiled fixed "$bin/rma_mpifort" "$here/program.f"
   compiled module "$usual/mpifort" -Wall -Wextra -Werror "$here/program.f90"
+  launchers "$work/module"
   languages='C;CXX;Fortran' names=(c cxx fixed module)
   arguments+=(-D MPI_Fortran_COMPILER="$bin/rma_mpifort" -D CMAKE_Fortran_COMPILER="$fortran")
 fi
@@ -73,7 +75,7 @@ cmake_project() {
   out=$("$cmake" -S "$here/project" -B "$folder" -D LANGUAGES="$languages" "$@" 2>&1) || fail "$out"
   out=$("$cmake" --build "$folder" 2>&1) || fail "$out"
   for name in "${names[@]}"; do
-    launchers "$folder/$name"
+    right 2 "$bin/rmarun" -n 2 --timeout 60 "$folder/$name"
     echo "$where FindMPI $name: right"
   done
   (cd "$folder" && "${cmake%cmake}ctest" --output-on-failure > "$work/log" 2>&1) || fail "$(cat "$work/log")"
