@@ -17,7 +17,7 @@ constexpr std::size_t kQuarter = kPart / 4;
 constexpr std::size_t kSums = 4;  ///< doubles at each rank
 
 /// The data at each rank that all ranks update.
-struct SharedState {
+struct Board {
   std::uint64_t counter = 0;
   std::uint64_t guarded = 0;  ///< read and written only under the rank's mutex
   std::array<double, kSums> sums = {};
@@ -44,12 +44,12 @@ struct Added {
 struct World {
   Slices window{Remote::window, kPart* kMixedThreads};
   Slices registered{Remote::registered, kPart* kMixedThreads};
-  Memory boards{Remote::window, sizeof(SharedState)};
+  Memory boards{Remote::window, sizeof(Board)};
   rma_mutexes_t mutexes = nullptr;
   std::array<rma_team_t, kMixedThreads> teams = {};
 
   World() {
-    new (boards.mine().data()) SharedState;
+    new (boards.mine().data()) Board;
     EXPECT_TRUE(ok(rma_mutexes_create(rma_team_world(), 1, &mutexes)));
     for (std::size_t t = 0; t < kMixedThreads; ++t) {
       EXPECT_TRUE(ok(rma_team_split(rma_team_world(), 0, t % 2 == 0 ? me() : -me(), &teams[t])));
@@ -63,9 +63,7 @@ struct World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  [[nodiscard]] SharedState& board(int rank) const {
-    return *reinterpret_cast<SharedState*>(boards.at(rank));
-  }
+  [[nodiscard]] Board& board(int rank) const { return *reinterpret_cast<Board*>(boards.at(rank)); }
 };
 
 /// One thread's part of the slices at one rank, and the operations under way to it.
@@ -298,7 +296,7 @@ TEST(Mixed, EverythingByAllThreads) {
   sum_up(all.counter, added.counter);
   sum_up(all.guarded, added.guarded);
   sum_up(all.sums, added.sums);
-  const SharedState& board = world.board(me());
+  const Board& board = world.board(me());
   const auto own = static_cast<std::size_t>(me());
   EXPECT_EQ(board.counter, static_cast<std::uint64_t>(all.counter[own]));
   EXPECT_EQ(board.guarded, static_cast<std::uint64_t>(all.guarded[own]));

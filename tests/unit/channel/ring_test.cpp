@@ -13,7 +13,7 @@
 #include "../seed.hpp"
 #include "util/bytes_of.hpp"
 
-namespace librma {
+namespace librma::ring_test {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -322,4 +322,4 @@ TEST(RingThreads, ADevicePlacesTheBytesOfAnImageInOrder) {
 }
 
 }  // namespace
-}  // namespace librma
+}  // namespace librma::ring_test

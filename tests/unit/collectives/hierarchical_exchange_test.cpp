@@ -19,7 +19,7 @@
 #include "thread_team_carrier.hpp"
 #include "threads.hpp"
 
-namespace librma {
+namespace librma::hierarchical_exchange_test {
 namespace {
 
 using testing_threads::Network;
@@ -459,4 +459,4 @@ TEST(HostMap, RefusesLeadersThatAreNone) {
 }
 
 }  // namespace
-}  // namespace librma
+}  // namespace librma::hierarchical_exchange_test

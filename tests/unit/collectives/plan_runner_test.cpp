@@ -17,7 +17,7 @@
 #include "thread_team_carrier.hpp"
 #include "threads.hpp"
 
-namespace librma {
+namespace librma::plan_runner_test {
 namespace {
 
 using testing_threads::Network;
@@ -332,4 +332,4 @@ TEST_P(PlanRunnerTest, NoCallAllocatesMemory) {
 INSTANTIATE_TEST_SUITE_P(Teams, PlanRunnerTest, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 13));
 
 }  // namespace
-}  // namespace librma
+}  // namespace librma::plan_runner_test

@@ -20,7 +20,7 @@
 // Threads take the place of a team's processes. Their writes are carried out late and by other threads, as a
 // device does it, in the order of each sender and receiver.
 
-namespace librma {
+namespace librma::rdma_allgather_test {
 namespace {
 
 using testing_threads::run_members;
@@ -412,4 +412,4 @@ TEST(AllgatherSteps, CopiedBlocksHaveRoomInTheCollectiveBuffer) {
 INSTANTIATE_TEST_SUITE_P(Teams, RdmaAllgatherTest, testing::Values(2, 3, 4, 5, 7, 8, 13));
 
 }  // namespace
-}  // namespace librma
+}  // namespace librma::rdma_allgather_test

@@ -162,7 +162,7 @@ TEST_F(Wait, OneRingWakesAllWhoseConditionHolds) {
 
 TEST(YieldPatience, EndsForAPauseWhenLongYieldsTakeMostOfAWhile) {
   YieldPatience patience;
-  constexpr std::int64_t kEach = 5'000'000;
+  constexpr std::int64_t kYield = 5'000'000;
   std::int64_t now = 1'000'000'000;
   const auto yield = [&](std::int64_t lasts) {
     patience.yielded(now, now + lasts);
@@ -172,22 +172,22 @@ TEST(YieldPatience, EndsForAPauseWhenLongYieldsTakeMostOfAWhile) {
   for (int i = 0; i < 10'000; ++i) yield(YieldPatience::kLong);
   EXPECT_TRUE(patience.yields(now));
   for (int i = 0; i < 100; ++i) {
-    yield(kEach);
+    yield(kYield);
     now += YieldPatience::kWhile / 4;
     EXPECT_TRUE(patience.yields(now)) << i;
   }
   now += 4 * YieldPatience::kWhile;
-  for (std::int64_t lost = 0; lost + kEach < YieldPatience::kWhile; lost += kEach) {
-    yield(kEach);
+  for (std::int64_t lost = 0; lost + kYield < YieldPatience::kWhile; lost += kYield) {
+    yield(kYield);
     ASSERT_TRUE(patience.yields(now)) << lost;
   }
-  yield(kEach);
+  yield(kYield);
   EXPECT_FALSE(patience.yields(now));
   EXPECT_FALSE(patience.yields(now + YieldPatience::kPause - 1));
   now += YieldPatience::kPause;
   EXPECT_TRUE(patience.yields(now));
   // After the pause it begins again.
-  yield(kEach);
+  yield(kYield);
   EXPECT_TRUE(patience.yields(now));
 }
 
