@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "../counted.hpp"
 #include "atomics/types.hpp"
 #include "job_of_one.hpp"
 #include "model.hpp"
@@ -191,9 +192,9 @@ TEST_F(Accumulate, ManyPiecesInAnyOrder) {
 TEST_F(Accumulate, IsCounted) {
   auto* const y = heap<int>(1);
   const int x = 1;
-  const auto before = total_counts()[static_cast<std::size_t>(Counter::accumulate)];
+  const auto before = counted(Counter::accumulate);
   ASSERT_TRUE(accumulator->accumulate(y, &x, sizeof x, RMA_INT, nullptr, 0).ok());
-  EXPECT_EQ(total_counts()[static_cast<std::size_t>(Counter::accumulate)], before + 1);
+  EXPECT_EQ(counted(Counter::accumulate), before + 1);
 }
 
 }  // namespace

@@ -4,14 +4,12 @@
 #include <random>
 #include <thread>
 
+#include "../counted.hpp"
 #include "../seed.hpp"
 #include "channel_world.hpp"
-#include "util/statistics.hpp"
 
 namespace librma {
 namespace {
-
-std::uint64_t counted(Counter counter) { return total_counts()[static_cast<std::size_t>(counter)]; }
 
 TEST_F(ChannelWorld, MessagesOfAnySizeArriveWhole) {
   open(2, 4, 8);

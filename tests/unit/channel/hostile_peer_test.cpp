@@ -3,9 +3,9 @@
 #include <cstring>
 #include <random>
 
+#include "../counted.hpp"
 #include "../seed.hpp"
 #include "channel_world.hpp"
-#include "util/statistics.hpp"
 
 namespace librma {
 namespace {
@@ -81,11 +81,11 @@ TEST_F(HostilePeer, ASizeThatIsNotItsOwn) {
     start();
     MessageHeader header = honest();
     header.bytes = claimed;
-    const std::uint64_t refused = total_counts()[static_cast<std::size_t>(Counter::messages_refused)];
+    const std::uint64_t refused = counted(Counter::messages_refused);
     raw(header, 10);
     expect_given_up();
     EXPECT_TRUE(got(0, 1).empty());
-    EXPECT_EQ(total_counts()[static_cast<std::size_t>(Counter::messages_refused)], refused + 1);
+    EXPECT_EQ(counted(Counter::messages_refused), refused + 1);
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "../counted.hpp"
 #include "channel_world.hpp"
-#include "util/statistics.hpp"
 
 namespace librma {
 
@@ -17,9 +17,6 @@ class RingWorld : public ChannelWorld {
     polling = {.most = 2, .round_messages = 64, .promote_messages = kEarned};
   }
 
-  [[nodiscard]] static std::uint64_t counted(Counter counter) {
-    return total_counts()[static_cast<std::size_t>(counter)];
-  }
   [[nodiscard]] transport::LoopbackMessageEndpoint& messages(int rank) {
     return at(rank).endpoints[0]->messages();
   }

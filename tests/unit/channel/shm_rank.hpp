@@ -9,18 +9,16 @@
 #include <random>
 #include <vector>
 
+#include "../counted.hpp"
 #include "../forked.hpp"
 #include "channel/channel.hpp"
 #include "fabric/rails.hpp"
 #include "transport/shm/shm_transport.hpp"
-#include "util/statistics.hpp"
 
 namespace librma {
 
 inline constexpr std::size_t kShmMessage = 512;
 inline constexpr int kMostRanks = 3;
-
-inline std::uint64_t counted(Counter counter) { return total_counts()[static_cast<std::size_t>(counter)]; }
 
 /// The data that the ranks of a test share, besides messages.
 struct ShmHost {

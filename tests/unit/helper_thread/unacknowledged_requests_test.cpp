@@ -1,9 +1,9 @@
 #include <random>
 
+#include "../counted.hpp"
 #include "../seed.hpp"
 #include "core/network/request_order.hpp"
 #include "helper_world.hpp"
-#include "util/statistics.hpp"
 
 namespace librma {
 namespace {
@@ -23,7 +23,7 @@ class UnacknowledgedRequests : public HelperWorld {
     server(1).serve(RequestKind::get, [](const Served& request) { return echo(request); });
     start();
   }
-  static std::uint64_t messages() { return total_counts()[static_cast<std::size_t>(Counter::message)]; }
+  static std::uint64_t messages() { return counted(Counter::message); }
 
   std::vector<Bytes> noted;
 };
@@ -79,12 +79,12 @@ TEST_F(UnacknowledgedRequests, AnswersWithABodyComeBesideAcknowledgements) {
 TEST_F(UnacknowledgedRequests, AreOverBeforeATransferBegins) {
   const auto outcome = ask(0, 1, RequestKind::accumulate, random_bytes(1, 3000), 0);
   EXPECT_EQ(outcome->answers, 0);
-  const std::uint64_t before = total_counts()[static_cast<std::size_t>(Counter::drain)];
+  const std::uint64_t before = counted(Counter::drain);
   at(0).network->requests().settle_requests(1);
   EXPECT_EQ(outcome->answers, 1);
-  EXPECT_EQ(total_counts()[static_cast<std::size_t>(Counter::drain)], before + 1);
+  EXPECT_EQ(counted(Counter::drain), before + 1);
   at(0).network->requests().settle_requests(1);
-  EXPECT_EQ(total_counts()[static_cast<std::size_t>(Counter::drain)], before + 1);
+  EXPECT_EQ(counted(Counter::drain), before + 1);
 }
 
 }  // namespace

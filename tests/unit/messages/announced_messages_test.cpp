@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "../counted.hpp"
 #include "messages_of_one.hpp"
-#include "util/statistics.hpp"
 
 namespace librma {
 namespace {
@@ -36,9 +36,7 @@ class AnnouncedMessages : public MessagesOfOne {
     return messages_->receive(data, {.source = kAnySource, .tag = kTag, .context = kContext}, &info, nullptr)
         .code();
   }
-  static std::uint64_t kept() {
-    return total_counts()[static_cast<std::size_t>(Counter::receive_unexpected)];
-  }
+  static std::uint64_t kept() { return counted(Counter::receive_unexpected); }
 
   std::vector<std::byte> data_ = std::vector<std::byte>(kLong);
 };

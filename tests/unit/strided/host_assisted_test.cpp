@@ -3,9 +3,9 @@
 #include <thread>
 
 #include "../../multi/failing_new.hpp"
+#include "../counted.hpp"
 #include "../seed.hpp"
 #include "host_assisted_world.hpp"
-#include "util/statistics.hpp"
 
 namespace librma {
 namespace {
@@ -177,7 +177,7 @@ class HostAssistedCase : public HostAssistedWorld {
   Drawn drawn_of(bool put, std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local) {
     return {.from = 0, .to = 1, .put = put, .remote = std::move(remote), .local = std::move(local)};
   }
-  static std::uint64_t messages() { return total_counts()[static_cast<std::size_t>(Counter::message)]; }
+  static std::uint64_t messages() { return counted(Counter::message); }
   Random random;
 };
 

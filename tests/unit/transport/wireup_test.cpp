@@ -5,8 +5,8 @@
 #include <memory>
 #include <thread>
 
+#include "../counted.hpp"
 #include "../seed.hpp"
-#include "util/statistics.hpp"
 #include "wireup_processes.hpp"
 
 namespace librma::transport {
@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::chrono::seconds kGuard{60};
 constexpr std::chrono::milliseconds kSoon{30};
-
-std::uint64_t counted(Counter counter) { return total_counts()[static_cast<std::size_t>(counter)]; }
 
 class WireupTest : public testing::Test {
  protected:

@@ -1,4 +1,5 @@
 #include "util/waiting/wait.hpp"
+#include "../counted.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,14 +9,12 @@
 #include <thread>
 #include <vector>
 
-#include "util/statistics.hpp"
-
 namespace librma {
 namespace {
 
 constexpr WaitPolicy kSleepAtOnce = {.spins = 0, .yields = 0};
 
-std::uint64_t sleeps() { return total_counts()[static_cast<std::size_t>(Counter::sleep)]; }
+std::uint64_t sleeps() { return counted(Counter::sleep); }
 
 /// After a lost wake-up a thread sleeps for ever. The alarm then ends the program.
 class Wait : public testing::Test {
