@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "../sanitized.hpp"
 #include "../seed.hpp"
 #include "ring_world.hpp"
 
@@ -77,7 +78,7 @@ TEST_F(Sleepers, NobodySleepsThroughAMessage) {
   std::mt19937_64 random(test_seed());
   const std::uint64_t rings = counted(Counter::ring);
   const std::uint64_t by_ring = counted(Counter::message_ring);
-  for (int world = 0; world < 400; ++world) {
+  for (int world = 0; world < fewer_if_sanitized(400); ++world) {
     SCOPED_TRACE(world);
     helper_polls = world % 2 == 0;
     processes.clear();
@@ -155,8 +156,8 @@ TEST_F(Sleepers, NobodySleepsThroughAMessage) {
       }
     }
   }
-  EXPECT_GT(counted(Counter::ring), rings + 1000);
-  EXPECT_GT(counted(Counter::message_ring), by_ring + 10000);
+  EXPECT_GT(counted(Counter::ring), rings + fewer_if_sanitized(1000U));
+  EXPECT_GT(counted(Counter::message_ring), by_ring + fewer_if_sanitized(10000U));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "../sanitized.hpp"
 #include "allocations.hpp"
 #include "collectives/members/reduce.hpp"
 #include "thread_team_carrier.hpp"
@@ -204,7 +205,7 @@ TEST_P(PlanRunnerTest, RandomSequencesGiveTheResultsTheyShould) {
   const std::uint64_t seed = testing_threads::seed();
   Network network(members);
   run_members(members, [&](int me) {
-    Player(network, me, members, seed).play(60);
+    Player(network, me, members, seed).play(fewer_if_sanitized(60U));
     EXPECT_EQ(network.left(me), 0);
   });
 }

@@ -9,6 +9,7 @@
 #include <random>
 #include <tuple>
 
+#include "../sanitized.hpp"
 #include "../seed.hpp"
 #include "hostile/message_world.hpp"
 
@@ -417,7 +418,7 @@ class RandomInput {
 TEST_P(HostileMessages, MutatedRealOnes) {
   const std::uint64_t seed = test_seed();
   constexpr std::array<std::string_view, 4> kRendezvous = {"copy", "read", "pipeline", "caching_pipeline"};
-  constexpr std::uint64_t kInputs = 80;
+  constexpr std::uint64_t kInputs = fewer_if_sanitized(80U);
   std::uint64_t survived = 0;
   for (std::uint64_t i = 0; i < kInputs; ++i) {
     SCOPED_TRACE(testing::Message() << "input " << i);

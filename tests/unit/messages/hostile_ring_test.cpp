@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "../sanitized.hpp"
 #include "../seed.hpp"
 #include "line_ring_world.hpp"
 #include "rings/line_ring.hpp"
@@ -131,7 +132,7 @@ TEST(HostileFeedback, CountsThatFallBreakTheRing) {
 
 TEST(HostileFeedback, NoFeedbackMakesTheSenderWriteOutsideTheRing) {
   std::mt19937_64 random(test_seed());
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < fewer_if_sanitized(2000); ++round) {
     LineRingWorld world(kHostileSizes);
     for (std::uint64_t i = 0; i < 200; ++i) {
       static_cast<void>(send(world.sender, i, random() % 1025));

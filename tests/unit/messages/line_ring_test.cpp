@@ -9,6 +9,7 @@
 #include <random>
 #include <thread>
 
+#include "../sanitized.hpp"
 #include "../seed.hpp"
 #include "line_ring_world.hpp"
 
@@ -98,7 +99,7 @@ TEST(LineRing, RandomMessagesArriveInOrder) {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
     std::uint64_t refusals = 0;
-    for (int step = 0; step < 20000; ++step) {
+    for (int step = 0; step < fewer_if_sanitized(20000); ++step) {
       if (random() % 100 < (step % 200 < 100 ? 65U : 35U)) {
         const std::size_t bytes = draw_size(random, sizes);
         const std::size_t cut = random() % (bytes + 1);

@@ -4,6 +4,7 @@
 
 #include "../../multi/failing_new.hpp"
 #include "../counted.hpp"
+#include "../sanitized.hpp"
 #include "../seed.hpp"
 #include "host_assisted_world.hpp"
 
@@ -168,7 +169,7 @@ TEST_P(HostAssistedTest, WithoutMemoryWhatHasBegunEnds) {
   world.check(all);
 }
 
-INSTANTIATE_TEST_SUITE_P(Draws, HostAssistedTest, testing::Range<std::uint64_t>(0, 24));
+INSTANTIATE_TEST_SUITE_P(Draws, HostAssistedTest, testing::Range<std::uint64_t>(0, fewer_if_sanitized(24U)));
 
 /// Cases that are too rare to be drawn.
 class HostAssistedCase : public HostAssistedWorld {
