@@ -190,7 +190,7 @@ void pass_on_drawn(std::uint64_t round) {
 }
 
 TEST(Message, LayoutsAgainstAModel) {
-  const std::uint64_t count = rounds<std::uint64_t>(ranks() <= 4 ? 120 : 30);
+  const std::uint64_t count = rounds<std::uint64_t>(ranks() <= 2 ? 120 : 40);
   for (std::uint64_t round = 1; round <= count; ++round) {
     pass_on_drawn(round);
     barrier();  // so that a receive from any source gets the message of this round
