@@ -67,11 +67,10 @@ testing::AssertionResult ok(rma_status_t status);
 testing::AssertionResult refused(rma_status_t status, rma_status_t code,
                                  std::initializer_list<std::string_view> words = {});
 
-/// The number by which rounds() divides. It is the same on all ranks: 1 if every rank's memory is mapped here, and 3 if a
-/// sanitizer watches, too.
+/// The number by which rounds() divides, the same on all ranks: on one host 1, or 3 under a sanitizer.
 int fewer_rounds();
-/// Returns how often to run a loop that runs `count` times on one host without a sanitizer. Operations between hosts
-/// take a hundred times as long as within a host, and between emulated hosts a thousand times.
+/// Returns how often to run a loop that runs `count` times on one host without a sanitizer. Operations between
+/// hosts take a hundred times as long as within a host, and between emulated hosts a thousand times.
 template <typename Count>
 Count rounds(Count count) {
   return std::max<Count>(count / static_cast<Count>(fewer_rounds()), 4);
