@@ -69,8 +69,8 @@ testing::AssertionResult refused(rma_status_t status, rma_status_t code,
 
 /// The number by which rounds() divides, the same on all ranks: on one host 1, or 3 under a sanitizer.
 int fewer_rounds();
-/// Returns how often to run a loop that runs `count` times on one host without a sanitizer. Operations between
-/// hosts take a hundred times as long as within a host, and between emulated hosts a thousand times.
+/// Returns how often to run a loop that runs `count` times on one host without a sanitizer. Operations
+/// between hosts take a hundred times as long as within a host, and between emulated hosts a thousand times.
 template <typename Count>
 Count rounds(Count count) {
   return std::max<Count>(count / static_cast<Count>(fewer_rounds()), 4);
