@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "../sanitized.hpp"
+
 namespace multi {
 namespace {
 
@@ -71,11 +73,7 @@ int fewer_rounds() {
   for (int rank = 0; rank < ranks(); ++rank) {
     if (rma_same_host(rank) == 0) return 20;
   }
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return 3;
-#else
-  return 1;
-#endif
+  return kSanitized ? 3 : 1;
 }
 
 const char* name(Remote kind) { return kind == Remote::window ? "remote window" : "remote registered"; }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "../sanitized.hpp"
 #include "messages.hpp"
 
 namespace multi {
@@ -45,10 +46,8 @@ TEST(Message, OrderPerSourceAndContext) {
 
 /// Expects that this process's memory has grown by less than 32 MiB since it was `before`, in KiB. A
 /// sanitizer keeps freed memory and shadows for itself, so only a build without one can tell.
-void expect_little_memory([[maybe_unused]] long before) {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  EXPECT_LT(peak_memory() - before, 32L << 10U) << "KiB";
-#endif
+void expect_little_memory(long before) {
+  if (!kSanitized) EXPECT_LT(peak_memory() - before, 32L << 10U) << "KiB";
 }
 
 /// The partner with which a rank floods, or itself.

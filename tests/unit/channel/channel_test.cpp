@@ -4,6 +4,7 @@
 #include <random>
 #include <thread>
 
+#include "../../sanitized.hpp"
 #include "../counted.hpp"
 #include "../seed.hpp"
 #include "channel_world.hpp"
@@ -195,7 +196,7 @@ TEST_F(ChannelWorld, LoansComeBackWhenAnotherNeedsThem) {
 TEST_F(ChannelWorld, ScarceBuffersAreNeverLentTwice) {
   std::mt19937_64 random(test_seed());
   open(6, 3, 4);
-  for (int i = 0; i < 30000; ++i) {
+  for (int i = 0; i < fewer_if_sanitized(30000); ++i) {
     const int from = 1 + static_cast<int>(random() % 5);
     for (std::uint64_t k = random() % 12; k > 0; --k) send(from, 0, 0, 8);
     if (random() % 2 == 0) send(0, from, 0, 8);

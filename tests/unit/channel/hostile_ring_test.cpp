@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "../../sanitized.hpp"
 #include "../seed.hpp"
 #include "ring_world.hpp"
 #include "util/bytes_of.hpp"
@@ -215,7 +216,7 @@ TEST_F(HostileRing, AMessageOfTheChannelsOwnInARing) {
 
 TEST_F(HostileRing, AnyBytesInARing) {
   std::mt19937_64 random(test_seed());
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < fewer_if_sanitized(300); ++round) {
     start();
     const RingOffer ring_there = earn();
     if (random() % 2 == 0) raw(MessageHeader::kRingAccepted);

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "../sanitized.hpp"
+#include "../../sanitized.hpp"
 #include "../seed.hpp"
 #include "ring_world.hpp"
 

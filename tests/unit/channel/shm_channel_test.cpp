@@ -3,17 +3,14 @@
 #include <optional>
 #include <thread>
 
+#include "../../sanitized.hpp"
 #include "../seed.hpp"
 #include "shm_rank.hpp"
 
 namespace librma {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint32_t kMany = 10'000;  // with a sanitizer, each takes ten times as long
-#else
-constexpr std::uint32_t kMany = 100'000;
-#endif
+constexpr std::uint32_t kMany = kSanitized ? 10'000 : 100'000;
 
 constexpr PollingSet::Policy kRings = {.most = 2, .round_messages = 64, .promote_messages = 4};
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "../sanitized.hpp"
+#include "../../sanitized.hpp"
 #include "allocations.hpp"
 #include "collectives/members/reduce.hpp"
 #include "thread_team_carrier.hpp"
@@ -215,7 +215,7 @@ TEST_P(PlanRunnerTest, EveryCollectiveEndsWhenAMemberIsLostInTheMiddle) {
   if (members == 1) GTEST_SKIP() << "nobody to lose";
   std::mt19937_64 random(testing_threads::seed());
   constexpr int kCollectives = 5;
-  for (int round = 0; round < 5 * kCollectives; ++round) {
+  for (int round = 0; round < fewer_if_sanitized(5) * kCollectives; ++round) {
     const int what = round % kCollectives;
     const int life = round < kCollectives ? 0 : static_cast<int>(random() % 8);
     const int gone = static_cast<int>(random() % static_cast<std::uint64_t>(members));

@@ -403,8 +403,8 @@ TEST_P(Reductions, AReduceToAnyRootGivesTheBitsOfAnAllreduce) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, Plans, testing::ValuesIn(kMembers));
-INSTANTIATE_TEST_SUITE_P(Sizes, Reductions, testing::ValuesIn(kMembers));
+INSTANTIATE_TEST_SUITE_P(Sizes, Plans, testing::ValuesIn(team_sizes()));
+INSTANTIATE_TEST_SUITE_P(Sizes, Reductions, testing::ValuesIn(team_sizes()));
 
 }  // namespace
 }  // namespace librma

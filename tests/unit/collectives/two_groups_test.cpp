@@ -227,7 +227,7 @@ TEST_P(TwoGroups, ReduceScatter) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, TwoGroups, testing::ValuesIn(kMembers));
+INSTANTIATE_TEST_SUITE_P(Sizes, TwoGroups, testing::ValuesIn(team_sizes()));
 
 }  // namespace
 }  // namespace librma

@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "../../sanitized.hpp"
 #include "../seed.hpp"
 #include "helper_world.hpp"
 
@@ -366,7 +367,7 @@ TEST_P(DishonestRing, LongerMessagesThanThereAre) {
 TEST_P(DishonestActive, AnyBytes) {
   settings.peer_receives = 32;
   std::mt19937_64 random(test_seed());
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < fewer_if_sanitized(200); ++round) {
     fresh_with_liar();
     ASSERT_TRUE(request(1, 0, false).ok());
     ASSERT_TRUE(request(0, 2, true).ok());

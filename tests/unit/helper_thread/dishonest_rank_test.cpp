@@ -1,5 +1,6 @@
 #include <random>
 
+#include "../../sanitized.hpp"
 #include "../seed.hpp"
 #include "helper_world.hpp"
 
@@ -246,7 +247,7 @@ TEST_F(DishonestRank, AnyBytes) {
   // A rank without credits sends nothing, and learns only by its own timeout that it was given up.
   settings.peer_receives = 32;
   std::mt19937_64 random(test_seed());
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < fewer_if_sanitized(300); ++round) {
     fresh();
     ask(0, 1, RequestKind::atomic, {}, 8);
     for (int i = 0; i < 8; ++i) {

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "../../sanitized.hpp"
 #include "../seed.hpp"
 #include "malloc/jemalloc.hpp"
 #include "malloc/window_backing.hpp"
@@ -212,7 +213,7 @@ TEST(AllocatorTest, HolesOfOtherSizesDoNotGetInTheWay) {
 TEST(AllocatorTest, ManyCyclesNeitherLeakNorSpread) {
   Heap heap(4 * kMiB);
   std::uintptr_t highest = 0;
-  for (std::size_t i = 0; i < 100'000; ++i) {
+  for (std::size_t i = 0; i < fewer_if_sanitized(100'000U); ++i) {
     std::byte* block = heap.allocate(kKinds[i % 3], 1 + i * 7919 % 20'000);
     ASSERT_NE(block, nullptr);
     *block = std::byte{1};

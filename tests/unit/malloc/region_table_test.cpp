@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "../../sanitized.hpp"
 #include "../seed.hpp"
 
 namespace librma {
@@ -260,7 +261,7 @@ class GrowingDirectory {
 };
 
 TEST(RegionTableTest, TakesMemoryForWhatItListsOnly) {
-  constexpr std::size_t kCapacity = 70'000;
+  constexpr std::size_t kCapacity = fewer_if_sanitized(70'000U);
   GrowingDirectory directory(kCapacity);
   RegionTable table(directory.bytes(), kCapacity, directory.grow());
   EXPECT_LT(directory.backed(), 200'000U);

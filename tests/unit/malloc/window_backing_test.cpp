@@ -11,6 +11,7 @@
 #include <random>
 #include <utility>
 
+#include "../../sanitized.hpp"
 #include "small_window.hpp"
 
 namespace librma {
@@ -73,7 +74,7 @@ TEST(WindowBackingTest, RandomRangesAgreeWithAModel) {
   Window window = make_window(kLimit);
   WindowBacking backing(window, kKeep);
   std::map<std::size_t, std::byte> mark_by_page;  // of the pages in use
-  for (int step = 0; step < 4000; ++step) {
+  for (int step = 0; step < fewer_if_sanitized(4000); ++step) {
     const std::size_t first = random() % 90;
     const std::size_t pages = 1 + random() % 20;
     bool in_use = false;

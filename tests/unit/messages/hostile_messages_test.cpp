@@ -9,7 +9,7 @@
 #include <random>
 #include <tuple>
 
-#include "../sanitized.hpp"
+#include "../../sanitized.hpp"
 #include "../seed.hpp"
 #include "hostile/message_world.hpp"
 

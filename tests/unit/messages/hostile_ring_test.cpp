@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "../sanitized.hpp"
+#include "../../sanitized.hpp"
 #include "../seed.hpp"
 #include "line_ring_world.hpp"
 #include "rings/line_ring.hpp"

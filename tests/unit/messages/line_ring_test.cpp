@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "../sanitized.hpp"
+#include "../../sanitized.hpp"
 #include "../seed.hpp"
 #include "line_ring_world.hpp"
 

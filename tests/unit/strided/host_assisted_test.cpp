@@ -3,8 +3,8 @@
 #include <thread>
 
 #include "../../multi/failing_new.hpp"
+#include "../../sanitized.hpp"
 #include "../counted.hpp"
-#include "../sanitized.hpp"
 #include "../seed.hpp"
 #include "host_assisted_world.hpp"
 
