@@ -230,7 +230,7 @@ TEST(LineRing, AWishForRoomIsSeenOnce) {
 
 TEST(LineRing, TwoThreads) {
   const std::uint64_t seed = test_seed();
-  constexpr std::uint64_t kMessages = 100'000;
+  constexpr std::uint64_t kMessages = fewer_if_sanitized(100'000U);
   for (const LineRingSizes& sizes : kLineRings) {
     LineRingWorld world(sizes);
     std::thread sending([&] {
