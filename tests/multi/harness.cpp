@@ -71,7 +71,7 @@ testing::AssertionResult refused(rma_status_t status, rma_status_t code,
 
 int fewer_rounds() {
   for (int rank = 0; rank < ranks(); ++rank) {
-    if (rma_same_host(rank) == 0) return 20;
+    if (rma_same_host(rank) == 0) return 40;
   }
   return kSanitized ? 3 : 1;
 }
