@@ -7,8 +7,8 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-/// Returns `all`, or a third of it under a sanitizer, with which each round of a random test takes some ten times
-/// as long.
+/// Returns `all`, or a third of it under a sanitizer, which makes a round of a random test some ten times as
+/// long.
 template <typename Number>
 constexpr Number fewer_if_sanitized(Number all) {
   return kSanitized ? (all + 2) / 3 : all;
