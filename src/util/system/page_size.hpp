@@ -11,7 +11,7 @@ namespace librma {
   return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// The bytes of a huge page where ordinary pages have 4 KiB.
+/// The bytes of a huge page on a system whose ordinary pages have 4 KiB.
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20U;
 
 }  // namespace librma

@@ -64,14 +64,14 @@ TEST(TeamRegistryTest, MembersTakeWhatTheirFirstPosted) {
 }
 
 TEST(TeamRegistryTest, TheSameListInARowIsNeverTakenTwice) {
-  constexpr int kThree = 3;
+  constexpr int kMembers = 3;
   constexpr std::uint64_t kTeams = 300;
   TeamRegistry registry;
   const TeamKey key = TeamKey::of(std::vector{0, 1, 2});
-  run_members(kThree, [&](int me) {
+  run_members(kMembers, [&](int me) {
     for (std::uint64_t team = 1; team <= kTeams; ++team) {
       if (me == 0) {
-        registry.post(key, team, kThree - 1, kPolicy, kNobodyLost);
+        registry.post(key, team, kMembers - 1, kPolicy, kNobodyLost);
       } else {
         ASSERT_EQ(registry.take(key, kPolicy, kNobodyLost, kNobodyLost), team);
       }
