@@ -42,8 +42,8 @@ void combine(const void* in, void* inout, std::size_t count, void* /*context*/) 
   for (std::size_t i = 0; i < count; ++i) to[i] = kCombine(from[i], to[i]);
 }
 
-/// The numbers of members that teams have here. The two largest teams take most of the time, so a build with a
-/// sanitizer leaves them out.
+/// The numbers of members that teams have here. The two largest teams take most of the time, so a build
+/// with a sanitizer leaves them out.
 inline std::vector<int> team_sizes() {
   std::vector<int> sizes = {1, 2, 3, 4, 5, 7, 8};
   if (!kSanitized) sizes.insert(sizes.end(), {11, 16});
