@@ -1,31 +1,12 @@
-// The reductions of a team on one host. All members combine the elements in the same order, and each element
-// of a result is combined once or in the same way everywhere, so all members get the same bits.
+// The reductions of a team on one host.
 
-#include <algorithm>
-#include <cstring>
-#include <utility>
-
-#include "collectives/shared_memory/exchange.hpp"
-#include "util/copying/copy_table.hpp"
-#include "util/try.hpp"
+#include "collectives/shared_memory/exchange_combining.hpp"
 
 namespace librma {
 namespace {
 
-constexpr std::size_t kCacheLine = 64;
 /// Mapped sources are combined in blocks of this size, which fit the first-level cache with one source.
 constexpr std::size_t kNearBlock = 4096;
-
-/// Returns the elements of a block of `bytes` bytes, at least one.
-std::size_t elements_in(std::size_t bytes, const rma_reducer_t& reducer) {
-  return std::max<std::size_t>(bytes / reducer.element_bytes, 1);
-}
-
-/// Returns the distance of rows of `bytes` bytes that each begin at a cache line, so that operators find the
-/// first element of each aligned.
-constexpr std::size_t aligned_row(std::size_t bytes) {
-  return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
-}
 
 }  // namespace
 
@@ -36,20 +17,6 @@ SharedExchange::Part SharedExchange::part_of(int member, std::size_t count, std:
   const std::size_t part = (grains + parts - 1) / parts * grain;
   const std::size_t first = std::min(count, static_cast<std::size_t>(member) * part);
   return {.first = first, .count = std::min(part, count - first)};
-}
-
-template <typename Source>
-void SharedExchange::combine(std::byte* result, std::size_t elements, int last, const rma_reducer_t& reducer,
-                             const Source& source) {
-  // combine() performs inout = in op inout. So the higher operand is copied first, unless the operation
-  // commutes.
-  const std::size_t bytes = elements * reducer.element_bytes;
-  const bool commutes = reducer.commutes != 0;
-  const std::byte* const first = source(commutes ? 0 : last);
-  if (first != result) std::memcpy(result, first, bytes);
-  for (int step = 1; step <= last; ++step) {
-    reducer.combine(source(commutes ? step : last - step), result, elements, reducer.context);
-  }
 }
 
 template <typename Store>
@@ -102,25 +69,6 @@ Status SharedExchange::announce_reduction(AnnouncedBuffers::Mine mine, std::size
   way = announced_.all_mapped() ? Way::direct : announced_.scratch_there() ? Way::staged : Way::pieces;
   if (way != Way::staged) scratch.release();
   return {};
-}
-
-template <typename Work, typename Drain>
-Status SharedExchange::staged_reduction(const std::byte* src, std::size_t bytes, std::size_t most,
-                                        Scratch& scratch, const Work& work, const Drain& drain) {
-  // Between two uses of either half all members meet, so each needs only one.
-  for (std::size_t begin = 0; begin < bytes; begin += most) {
-    const std::size_t piece = std::min(most, bytes - begin);
-    if (begin != 0) {
-      if (!announced_.source_mapped(member())) copy_mapped(area(member(), 0), src + begin, piece);
-      RMA_TRY(rounds_.meet());
-    }
-    work(begin, piece);
-    RMA_TRY(rounds_.meet());
-    drain(begin, piece);
-  }
-  Status finished = announced_.finish(RMA_SUCCESS);
-  if (finished.ok()) scratch.release();
-  return finished;
 }
 
 Status SharedExchange::reduce(const rma_collective_t& collective, bool& done) {
@@ -374,132 +322,6 @@ Status SharedExchange::reduce_scatter_staged(const rma_collective_t& collective,
   };
   return staged(
       buffers, true, longest * size, most, fill, drain, [] { return false; }, done);
-}
-
-void SharedExchange::scan_piece(std::size_t begin, std::size_t elements, const rma_reducer_t& reducer) {
-  const Part part = part_of(member(), elements, reducer.element_bytes);
-  const std::size_t offset = part.first * reducer.element_bytes;
-  const std::size_t bytes = part.count * reducer.element_bytes;
-  if (part.count == 0) return;
-  std::byte* row = area(member(), 1);
-  for (int from = 0; from < members(); ++from) {
-    copy_mapped(row, piece_of(from, begin, elements * reducer.element_bytes, 0) + offset, bytes);
-    if (from > 0) reducer.combine(row - aligned_row(bytes), row, part.count, reducer.context);
-    row += aligned_row(bytes);
-  }
-}
-
-Status SharedExchange::scan(const rma_collective_t& collective, bool exclusive, bool& done) {
-  const rma_reducer_t& reducer = collective.reducer;
-  const std::size_t bytes = collective.count * reducer.element_bytes;
-  const bool large_element = reducer.element_bytes > TeamBlock::kPieceBytes;
-  auto* const dst = static_cast<std::byte*>(collective.dst);
-  const auto* const src = static_cast<const std::byte*>(collective.src);
-  const int last = exclusive ? member() - 1 : member();
-  done = reducer.element_bytes <= kBlock;
-  if (!done) return {};
-  if (direct(bytes) || (large_element && bytes != 0)) {
-    // Each member has the results of its part for all members in its scratch. The parts of a whole number of
-    // grains per member are no longer together than the piece.
-    const std::size_t grain =
-        std::max(kCacheLine / reducer.element_bytes, std::size_t{1}) * reducer.element_bytes;
-    const std::size_t rows = kHalf / (aligned_row(grain) * static_cast<std::size_t>(members()));
-    const std::size_t most = rows * grain * static_cast<std::size_t>(members());
-    const AnnouncedBuffers::Mine mine = {.src = src, .src_bytes = bytes, .dst = dst, .dst_bytes = bytes};
-    Scratch scratch(buffers_, most != 0);
-    Way way = Way::pieces;
-    RMA_TRY(announce_reduction(mine, std::min(most, bytes), scratch, way));
-    if (way == Way::direct) return scan_direct(collective, exclusive);
-    if (way == Way::staged && most != 0) {
-      return staged_reduction(
-          src, bytes, most, scratch,
-          [&](std::size_t begin, std::size_t piece) {
-            scan_piece(begin, piece / reducer.element_bytes, reducer);
-          },
-          [&](std::size_t begin, std::size_t piece) {
-            if (last < 0) return;
-            for (int from = 0; from < members(); ++from) {
-              const Part part = part_of(from, piece / reducer.element_bytes, reducer.element_bytes);
-              const std::size_t size = part.count * reducer.element_bytes;
-              if (size == 0) continue;
-              std::memcpy(dst + begin + part.first * reducer.element_bytes,
-                          area(from, 1) + static_cast<std::size_t>(last) * aligned_row(size), size);
-            }
-          });
-    }
-    done = !large_element;
-    if (!done) return {};
-  }
-  if (bytes != 0 && rounds_.begin_one_way(bytes)) {
-    if (crowded_ || members() == 2) return scan_chain(collective, exclusive);
-    post(src, bytes);
-    if (Status come = await_below(last + 1); !come.ok() || last < 0) return come;
-    combine(dst, collective.count, last, reducer, [&](int from) { return rounds_.posted(from, bytes); });
-    return {};
-  }
-  const std::size_t most = elements_in(TeamBlock::kPieceBytes, reducer) * reducer.element_bytes;
-  return for_pieces(bytes, most, [&](std::size_t begin, std::size_t piece) -> Status {
-    copy_mapped(rounds_.outbox(piece), src + begin, piece);
-    if (Status met = rounds_.meet(); !met.ok() || last < 0) return met;
-    combine(dst + begin, piece / reducer.element_bytes, last, reducer,
-            [&](int from) { return rounds_.inbox(from, piece); });
-    return {};
-  });
-}
-
-Status SharedExchange::scan_chain(const rma_collective_t& collective, bool exclusive) {
-  const rma_reducer_t& reducer = collective.reducer;
-  const std::size_t bytes = collective.count * reducer.element_bytes;
-  auto* const dst = static_cast<std::byte*>(collective.dst);
-  const auto* const src = static_cast<const std::byte*>(collective.src);
-  if (member() == 0) {
-    post(src, bytes);
-    if (!exclusive && dst != src) std::memcpy(dst, src, bytes);
-    return {};
-  }
-  RMA_TRY(rounds_.await(member() - 1));
-  const std::byte* const before = rounds_.posted(member() - 1, bytes);
-  const bool is_last = member() == members() - 1;
-  if (is_last && exclusive) {
-    std::memcpy(dst, before, bytes);
-    return {};
-  }
-  std::byte* const result = is_last ? dst : rounds_.post_box(bytes);
-  if (result != src) std::memcpy(result, src, bytes);
-  reducer.combine(before, result, collective.count, reducer.context);
-  if (is_last) return {};
-  rounds_.post();
-  std::memcpy(dst, exclusive ? before : result, bytes);
-  return {};
-}
-
-Status SharedExchange::scan_direct(const rma_collective_t& collective, bool exclusive) {
-  // Each member computes its part of every member's result, one member after the other. Only it touches these
-  // parts, so a source may be its member's destination.
-  const rma_reducer_t& reducer = collective.reducer;
-  const Part part = part_of(member(), collective.count, reducer.element_bytes);
-  const std::size_t most = elements_in(kBlock, reducer);
-  std::byte* before = result_block();
-  std::byte* next = other_block();
-  rma_status_t used = RMA_SUCCESS;
-  const auto note = [&](rma_status_t status) {
-    if (used == RMA_SUCCESS) used = status;
-  };
-  for (std::size_t at = 0; at < part.count && used == RMA_SUCCESS; at += most) {
-    const std::size_t elements = std::min(most, part.count - at);
-    const std::size_t begin = (part.first + at) * reducer.element_bytes;
-    const std::size_t bytes = elements * reducer.element_bytes;
-    for (int from = 0; from < members() && used == RMA_SUCCESS; ++from) {
-      note(announced_.read_source(from, begin, {next, bytes}));
-      if (from > 0) {
-        if (exclusive) note(announced_.write_destination(from, begin, {before, bytes}));
-        reducer.combine(before, next, elements, reducer.context);
-      }
-      if (!exclusive) note(announced_.write_destination(from, begin, {next, bytes}));
-      std::swap(before, next);
-    }
-  }
-  return announced_.finish(used);
 }
 
 }  // namespace librma
