@@ -37,16 +37,20 @@ struct alignas(64) TeamBlock : TeamShape {
 
   /// The maximum payload of a one-way round that does not fit a line.
   static constexpr std::size_t kSlotBytes = 512;
-  /// The one-way rounds, since the members last met, that may use lines, and those that may use slots. Where
-  /// ranks share processors, the first member of a scan executes so many of them in one time slice.
-  static constexpr std::uint64_t kOneWayLines = 32;
+  /// The posts of one-way rounds that a member may have in lines, and in slots, before its readers have read
+  /// the first of them. Where ranks share processors, the first member of a scan executes so many scans in
+  /// one time slice.
+  static constexpr std::uint64_t kOneWayLines = 128;
   static constexpr std::uint64_t kOneWaySlots = 8;
+  /// A member publishes how far it has read after so many one-way rounds.
+  static constexpr std::uint64_t kReadReport = 4;
 
   /// The outboxes of one member. There are two of `lines` and `pieces`, for odd and for even rounds. The
   /// other two are for one-way rounds.
   struct MemberBlock {
     std::array<Line, 2> lines;
     std::array<Line, kOneWayLines> one_way_lines;
+    alignas(64) std::atomic<std::uint64_t> read;  ///< the last one-way round that this member has read
     Doorbell doorbell;  ///< those that wait for this member in a one-way round sleep here
     alignas(64) std::array<std::array<std::byte, kSlotBytes>, kOneWaySlots> slots;
     alignas(64) std::array<std::array<std::byte, kPieceBytes>, 2> pieces;

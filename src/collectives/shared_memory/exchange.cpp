@@ -80,9 +80,12 @@ Status SharedExchange::run(const rma_collective_t& collective, bool& done) {
   return {};
 }
 
-void SharedExchange::post(const std::byte* data, std::size_t bytes) {
-  std::memcpy(rounds_.post_box(bytes), data, bytes);
+Status SharedExchange::post(const std::byte* data, std::size_t bytes, int reader) {
+  std::byte* box = nullptr;
+  RMA_TRY(rounds_.open_post(bytes, reader, box));
+  std::memcpy(box, data, bytes);
   rounds_.post();
+  return {};
 }
 
 Status SharedExchange::broadcast(const rma_collective_t& collective, bool& done) {
@@ -101,10 +104,7 @@ Status SharedExchange::broadcast(const rma_collective_t& collective, bool& done)
         [&] { return announced_.source_mapped(root); }, done);
   }
   if (bytes != 0 && rounds_.begin_one_way(bytes)) {
-    if (is_root) {
-      post(data, bytes);
-      return {};
-    }
+    if (is_root) return post(data, bytes, Rounds::kAnyReader);
     RMA_TRY(rounds_.await(root));
     std::memcpy(data, rounds_.posted(root, bytes), bytes);
     return {};
@@ -148,10 +148,7 @@ Status SharedExchange::gather(const rma_collective_t& collective, bool& done) {
         [&] { return announced_.all_sources_mapped(); }, done);
   }
   if (bytes != 0 && rounds_.begin_one_way(bytes)) {
-    if (!is_root) {
-      post(src, bytes);
-      return {};
-    }
+    if (!is_root) return post(src, bytes, root);
     for (int from = 0; from < members(); ++from) {
       if (from == root) {
         copy_unless_same(dst + place_of(from), src, bytes);
@@ -222,7 +219,7 @@ Status SharedExchange::scatter(const rma_collective_t& collective, bool& done) {
   if (bytes == 0) return {};
   if (rounds_.begin_one_way(all)) {
     if (is_root) {
-      post(src, all);
+      RMA_TRY(post(src, all, Rounds::kAnyReader));
       copy_unless_same(dst, src + mine_at, bytes);
       return {};
     }

@@ -61,8 +61,8 @@ Status SharedExchange::scan(const rma_collective_t& collective, bool exclusive, 
     if (!done) return {};
   }
   if (bytes != 0 && rounds_.begin_one_way(bytes)) {
-    if (crowded_ || members() == 2) return scan_chain(collective, exclusive);
-    post(src, bytes);
+    if (members() == 2 || (crowded_ && members() > 2)) return scan_chain(collective, exclusive);
+    RMA_TRY(post(src, bytes, Rounds::kAnyReader));
     if (Status come = await_below(last + 1); !come.ok() || last < 0) return come;
     combine(dst, collective.count, last, reducer, [&](int from) { return rounds_.posted(from, bytes); });
     return {};
@@ -83,7 +83,7 @@ Status SharedExchange::scan_chain(const rma_collective_t& collective, bool exclu
   auto* const dst = static_cast<std::byte*>(collective.dst);
   const auto* const src = static_cast<const std::byte*>(collective.src);
   if (member() == 0) {
-    post(src, bytes);
+    RMA_TRY(post(src, bytes, 1));
     if (!exclusive && dst != src) std::memcpy(dst, src, bytes);
     return {};
   }
@@ -94,7 +94,10 @@ Status SharedExchange::scan_chain(const rma_collective_t& collective, bool exclu
     std::memcpy(dst, before, bytes);
     return {};
   }
-  std::byte* const result = is_last ? dst : rounds_.post_box(bytes);
+  std::byte* result = dst;
+  if (!is_last) {
+    RMA_TRY(rounds_.open_post(bytes, member() + 1, result));
+  }
   if (result != src) std::memcpy(result, src, bytes);
   reducer.combine(before, result, collective.count, reducer.context);
   if (is_last) return {};

@@ -10,6 +10,7 @@ TeamBlock& TeamBlock::make(std::byte* memory, const TeamShape& shape) {
     MemberBlock& member = block->member(static_cast<int>(i));
     new (&member.lines) std::array<Line, 2>();
     new (&member.one_way_lines) std::array<Line, kOneWayLines>();
+    new (&member.read) std::atomic<std::uint64_t>(0);
     new (&member.doorbell) Doorbell();
   }
   return *block;
@@ -17,7 +18,7 @@ TeamBlock& TeamBlock::make(std::byte* memory, const TeamShape& shape) {
 
 Status Rounds::meet() {
   if (!failed_) [[likely]] {
-    one_way_at_meeting_ = one_way_;
+    read_by_all_ = read_by_reader_ = one_way_;  // if all come; else no later round begins
     if (members_ == 1) {
       ++met_;
       return {};
@@ -52,16 +53,25 @@ void Rounds::close(int member, std::uint64_t round, std::uint64_t before) {
 void Rounds::post() {
   // Releases the data to the acquire loads in await(). The exchange and the load of `sleepers` are ordered as
   // in meet_flat(), so this member sees every sleeper that read the line too early to see the new round.
-  one_way_line(member_).round.exchange(one_way_, std::memory_order_seq_cst);
+  one_way_line(member_, one_way_).round.exchange(one_way_, std::memory_order_seq_cst);
+  block_.member(member_).doorbell.wake_ordered();
+  // The readers have read that line in the last lap, so the exchange would wait until they give it up.
+  constexpr std::uint64_t kPrefetched = 4;
+  prefetch_to_write(&one_way_line(member_, one_way_ + kPrefetched));
+}
+
+void Rounds::report_read() {
+  // Releases what this member has read to the acquire load in await_read(). The exchange is ordered as in
+  // post().
+  block_.member(member_).read.exchange(one_way_, std::memory_order_seq_cst);
   block_.member(member_).doorbell.wake_ordered();
 }
 
-Status Rounds::await(int member) {
-  const std::atomic<std::uint64_t>& line = one_way_line(member).round;
-  const auto posted = [&] { return line.load(std::memory_order_acquire) == one_way_; };
+template <typename Arrived>
+Status Rounds::await_member(int member, const Arrived& arrived) {
   const auto missing = [&] {
     if (block_.closed()) return true;
-    if (!roster_.ended(member) || posted()) return false;
+    if (!roster_.ended(member) || arrived()) return false;
     // The next meeting cannot be complete, because this member has not come, and never comes.
     close(member, met_ + 1, block_.flat ? 0 : met_);
     return true;
@@ -69,10 +79,51 @@ Status Rounds::await(int member) {
   const auto describe_wait = [this, member](WaitNote& note) {
     describe(note, [&](int other) { return other != member; });
   };
-  if (wait_unless(block_.member(member).doorbell, policy_, posted, missing, Waker::mortal, describe_wait))
+  if (wait_unless(block_.member(member).doorbell, policy_, arrived, missing, Waker::mortal, describe_wait))
     return {};
   failed_ = true;
   return lost();
+}
+
+Status Rounds::await(int member) {
+  const std::atomic<std::uint64_t>& line = one_way_line(member, one_way_).round;
+  return await_member(member, [&] { return line.load(std::memory_order_acquire) == one_way_; });
+}
+
+Status Rounds::await_read(int member, std::uint64_t round) {
+  const std::atomic<std::uint64_t>& read = block_.member(member).read;
+  return await_member(member, [&] { return read.load(std::memory_order_acquire) >= round; });
+}
+
+void Rounds::note_read() {
+  // Acquire: the members have read these rounds' posts before this member overwrites them.
+  const auto read = [this](int member) { return block_.member(member).read.load(std::memory_order_acquire); };
+  if (reader_ != kAnyReader) read_by_reader_ = std::max(read_by_reader_, read(reader_));
+  if (for_others_ <= read_by_all_) return;
+  std::uint64_t least = one_way_;
+  for (int member = 0; member < members_; ++member) {
+    if (member != member_) least = std::min(least, read(member));
+  }
+  read_by_all_ = std::max(read_by_all_, least);
+}
+
+Status Rounds::await_readers(std::uint64_t most) {
+  note_read();
+  if (may_reuse(most)) return {};
+  // Every member begins this round without waiting for the post of this member. A member that begins it has
+  // published that it has read all rounds but the last kReadReport of those before.
+  static_assert(TeamBlock::kReadReport <= TeamBlock::kOneWaySlots / 2);
+  const std::uint64_t enough = one_way_ - most / 2;
+  if (reader_ != kAnyReader) {
+    RMA_TRY(await_read(reader_, enough));
+  }
+  for (int member = 0; member < members_ && for_others_ > read_by_all_; ++member) {
+    if (member != member_) {
+      RMA_TRY(await_read(member, std::min(enough, for_others_)));
+    }
+  }
+  note_read();
+  return {};
 }
 
 bool Rounds::meet_flat() {

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "collectives/members/roster.hpp"
 #include "collectives/members/team_block.hpp"
 #include "util/status.hpp"
+#include "util/try.hpp"
 #include "util/waiting/wait.hpp"
 
 namespace librma {
@@ -37,9 +39,14 @@ namespace librma {
 /// that needs them waits until they are there. So a root runs ahead of its readers, which matters most where
 /// members share processors: a meeting runs all of them once. One-way rounds are numbered from 1 by
 /// themselves, alike on all members. Round n uses line n % kOneWayLines, or slot n % kOneWaySlots, of each
-/// member that posts. That line was last used in round n - kOneWayLines. All members have read it if they
-/// have met since that round. So at most kOneWayLines one-way rounds follow a meeting (kOneWaySlots if the
-/// data need a slot), and begin_one_way() refuses the next one: the members meet instead.
+/// member that posts. That line was last used in round n - kOneWayLines.
+///
+/// A member overwrites a line only after all members that may read it have done so. Each member publishes in
+/// `read` how many one-way rounds it has behind it, after every kReadReport rounds. A member that posts names
+/// the reader of its data, or says that anyone may read them. It waits in open_post() until that reader has
+/// read enough, and until all members have read the posts that were not for that reader alone. So a member of
+/// a chain runs ahead of the next one, however far that is ahead of the last one. A meeting says the same of
+/// all members and all earlier rounds.
 ///
 /// A member sleeps at the doorbell of the member that it waits for, so a post wakes only those that want it.
 ///
@@ -70,37 +77,71 @@ class Rounds {
   /// outbox().
   [[nodiscard]] const std::byte* inbox(int member, std::size_t bytes) { return box(member, bytes, met_); }
 
-  /// Begins a one-way round in which no member posts more than `bytes` bytes. Returns false if the members
-  /// have to meet instead. All members get the same answer, unless a round has failed: then it is false.
+  /// Begins a one-way round in which no member posts more than `bytes` bytes. Returns false if the data are
+  /// too long for one; then the members meet. All members get the same answer, unless a round has failed:
+  /// then it is false.
   [[nodiscard]] bool begin_one_way(std::size_t bytes) {
     if (bytes > TeamBlock::kSlotBytes || failed_) return false;
-    const std::uint64_t most = fits_line(bytes) ? TeamBlock::kOneWayLines : TeamBlock::kOneWaySlots;
-    if (one_way_ - one_way_at_meeting_ >= most) return false;
+    if (one_way_ % TeamBlock::kReadReport == 0) report_read();
     ++one_way_;
     return true;
   }
-  /// Returns the place for the `bytes` bytes that this member posts in the one-way round.
-  [[nodiscard]] std::byte* post_box(std::size_t bytes) { return one_way_box(member_, bytes); }
+  static constexpr int kAnyReader = -1;
+  /// Finds the place for the `bytes` bytes that this member posts in the one-way round. `reader` alone reads
+  /// them, or any member. Waits until nobody reads there any more. RMA_ERR_PEER_LOST.
+  [[nodiscard]] Status open_post(std::size_t bytes, int reader, std::byte*& box) {
+    if (reader != reader_) [[unlikely]] {
+      reader_ = reader;
+      read_by_reader_ = read_by_all_;
+      for_others_ = one_way_ - 1;
+    }
+    if (reader == kAnyReader) for_others_ = one_way_;
+    const std::uint64_t most = fits_line(bytes) ? TeamBlock::kOneWayLines : TeamBlock::kOneWaySlots;
+    if (!may_reuse(most)) {
+      RMA_TRY(await_readers(most));
+    }
+    box = one_way_box(member_, bytes);
+    return {};
+  }
   /// Posts the bytes there, and wakes the members that sleep until they are there.
   void post();
   /// Waits until `member` has posted in this one-way round. RMA_ERR_PEER_LOST.
   [[nodiscard]] Status await(int member);
-  /// Returns the data that `member` has posted. They are valid until this member's next meeting.
+  /// Returns the data that `member` has posted. They are valid until this member begins its next round.
   [[nodiscard]] const std::byte* posted(int member, std::size_t bytes) { return one_way_box(member, bytes); }
 
  private:
   [[nodiscard]] static bool fits_line(std::size_t bytes) { return bytes <= TeamBlock::kInlineBytes; }
-  [[nodiscard]] TeamBlock::Line& one_way_line(int member) {
-    return block_.member(member).one_way_lines[one_way_ % TeamBlock::kOneWayLines];
+  [[nodiscard]] TeamBlock::Line& one_way_line(int member, std::uint64_t round) {
+    return block_.member(member).one_way_lines[round % TeamBlock::kOneWayLines];
   }
   [[nodiscard]] std::byte* one_way_box(int member, std::size_t bytes) {
-    return fits_line(bytes) ? one_way_line(member).payload.data()
+    return fits_line(bytes) ? one_way_line(member, one_way_).payload.data()
                             : block_.member(member).slots[one_way_ % TeamBlock::kOneWaySlots].data();
   }
   [[nodiscard]] std::byte* box(int member, std::size_t bytes, std::uint64_t round) {
     TeamBlock::MemberBlock& block = block_.member(member);
     return fits_line(bytes) ? block.lines[round % 2].payload.data() : block.pieces[round % 2].data();
   }
+  /// Returns whether this member may write again what it posted `most` rounds ago, as far as it knows.
+  [[nodiscard]] bool may_reuse(std::uint64_t most) const {
+    if (one_way_ <= most) return true;
+    const std::uint64_t last = one_way_ - most;
+    return std::min(last, for_others_) <= read_by_all_ && (reader_ == kAnyReader || last <= read_by_reader_);
+  }
+  /// Returns if may_reuse(most) is true. Else waits until half of the lines or slots are free, so that this
+  /// member waits rarely.
+  [[nodiscard]] Status await_readers(std::uint64_t most);
+  /// Looks how far the readers have come.
+  void note_read();
+  /// Waits until `member` has read this round.
+  [[nodiscard]] Status await_read(int member, std::uint64_t round);
+  /// Publishes that this member has read all one-way rounds that it has begun.
+  void report_read();
+  /// Waits at the doorbell of `member` until `arrived()`, or until it has ended before that: then the team is
+  /// closed.
+  template <typename Arrived>
+  [[nodiscard]] Status await_member(int member, const Arrived& arrived);
   /// These return whether all members have come.
   [[nodiscard]] bool meet_flat();
   [[nodiscard]] bool meet_counting();
@@ -117,10 +158,13 @@ class Rounds {
   const WaitPolicy policy_;
   const int member_;
   const int members_;
-  std::uint64_t met_ = 0;                 ///< number of rounds that all members have come to
-  std::uint64_t one_way_ = 0;             ///< number of one-way rounds that this member has begun
-  std::uint64_t one_way_at_meeting_ = 0;  ///< and of those that it had begun when the members last met
-  bool failed_ = false;                   ///< a round has failed, and so do all that follow
+  std::uint64_t met_ = 0;             ///< number of rounds that all members have come to
+  std::uint64_t one_way_ = 0;         ///< number of one-way rounds that this member has begun
+  std::uint64_t read_by_all_ = 0;     ///< the last one-way round that all members are known to have read
+  int reader_ = kAnyReader;           ///< the reader of this member's posts after the round for_others_
+  std::uint64_t read_by_reader_ = 0;  ///< the last round that it is known to have read
+  std::uint64_t for_others_ = 0;      ///< other members may read the posts up to this round
+  bool failed_ = false;               ///< a round has failed, and so do all that follow
 };
 
 }  // namespace librma

@@ -105,10 +105,10 @@ class Player {
     constexpr std::array<std::size_t, 6> kSizes = {
         0, 8, TeamBlock::kInlineBytes, TeamBlock::kInlineBytes + 8, 256, TeamBlock::kSlotBytes};
     for (step_ = 0; step_ < steps && !testing::Test::HasFatalFailure(); ++step_) {
-      // Meetings are rare, so that most follow one-way rounds that have used all lines.
+      // Meetings are rare, so that members use their lines again before most of them.
       const bool meets = shared_() % (2 * TeamBlock::kOneWayLines) == 0;
       const auto kind = kKinds[shared_() % kKinds.size()];
-      // A slot would end the one-way rounds early.
+      // There are fewer slots than lines, so a member soon waits for its readers.
       const std::size_t sizes = step_ / (2 * TeamBlock::kOneWayLines) % 2 == 0 ? 3 : kSizes.size();
       for (auto late = own_() % 32 == 0 ? own_() % 64 : 0; late > 0; --late) std::this_thread::yield();
       play_step(meets ? RMA_COLLECTIVE_BARRIER : kind, kSizes[shared_() % sizes], false);

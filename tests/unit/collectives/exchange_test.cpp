@@ -65,7 +65,7 @@ TEST_P(LittleExchangeTest, RandomSequencesGiveTheResultsTheyShouldHoweverFarMemb
     std::vector<Memory> memories(static_cast<std::size_t>(members), Memory(members));
     run_members(members, [&](int member) {
       Player player(*block, member, policy, memories, roster, Reach::all, seed);
-      player.play_little(6 * TeamBlock::kOneWayLines);
+      player.play_little(3 * TeamBlock::kOneWayLines);
     });
   }
 }

@@ -93,7 +93,7 @@ TEST_P(RoundsTest, ARoundThatOneEndedBeforeFailsForAllAndEveryRoundBeforeForNone
   });
 }
 
-// Random members post data of random sizes, and random others wait for them. Sometimes all meet.
+// Random members post data of random sizes, for all members, for one, or for the next one. Sometimes all meet.
 TEST_P(RoundsTest, OneWayDataArriveHoweverFarTheSenderRunsAhead) {
   constexpr int kRounds = 600;
   const auto seed = static_cast<unsigned>(testing_threads::seed());
@@ -101,32 +101,61 @@ TEST_P(RoundsTest, OneWayDataArriveHoweverFarTheSenderRunsAhead) {
   run_members(members_, [&](int member) {
     Rounds rounds(*block_, member, policy_, roster_);
     std::mt19937 random(seed);  // all members draw alike
+    enum class Pattern : std::uint8_t { from_root, to_root, chain };
+    auto pattern = Pattern::from_root;
+    int root = 0;
+    bool long_ones = false;
     for (int round = 0; round < kRounds; ++round) {
-      const int root = static_cast<int>(random() % static_cast<unsigned>(members_));
-      const bool to_root = random() % 3 == 0;
+      // Some patterns last for more rounds than there are lines, so that members use them again.
+      if (random() % 100 == 0) {
+        pattern = static_cast<Pattern>(random() % 3);
+        root = static_cast<int>(random() % static_cast<unsigned>(members_));
+        long_ones = random() % 2 == 0;
+      }
       const std::size_t bytes =
-          1 + random() % (random() % 4 == 0 ? TeamBlock::kSlotBytes : TeamBlock::kInlineBytes);
-      if (random() % 16 == 0 || !rounds.begin_one_way(bytes)) {
+          1 + random() % (long_ones && random() % 4 == 0 ? TeamBlock::kSlotBytes : TeamBlock::kInlineBytes);
+      if (random() % 100 == 0) {
         ASSERT_TRUE(rounds.meet().ok());
         continue;
       }
-      if ((member == root) != to_root) {
-        std::memset(rounds.post_box(bytes), static_cast<int>(value_of(round, member)), bytes);
+      ASSERT_TRUE(rounds.begin_one_way(bytes));
+      const auto post = [&](int reader) {
+        std::byte* box = nullptr;
+        ASSERT_TRUE(rounds.open_post(bytes, reader, box).ok());
+        std::memset(box, static_cast<int>(value_of(round, member)), bytes);
         rounds.post();
-      }
-      if ((member == root) != to_root) continue;
-      for (int from = 0; from < members_; ++from) {
-        if ((from == root) == to_root) continue;
+      };
+      const auto expect_from = [&](int from) {
         ASSERT_TRUE(rounds.await(from).ok());
         const std::byte* const come = rounds.posted(from, bytes);
         ASSERT_EQ(come[0], value_of(round, from)) << "seed " << seed << " round " << round;
         ASSERT_EQ(come[bytes - 1], value_of(round, from)) << "seed " << seed << " round " << round;
+      };
+      switch (pattern) {
+        case Pattern::from_root:
+          if (member == root) {
+            post(Rounds::kAnyReader);
+          } else {
+            expect_from(root);
+          }
+          break;
+        case Pattern::to_root:
+          if (member != root) post(root);
+          for (int from = 0; from < members_ && member == root; ++from) {
+            if (from != root) expect_from(from);
+          }
+          break;
+        case Pattern::chain:
+          if (member > 0) expect_from(member - 1);
+          if (member < members_ - 1) post(member + 1);
+          break;
       }
+      if (HasFatalFailure()) return;
     }
   });
 }
 
-TEST_P(RoundsTest, AMemberThatPostsWaitsForNobody) {
+TEST_P(RoundsTest, AMemberThatPostsWaitsForNobodyUntilItsLinesAreFull) {
   std::atomic<int> ahead = 0;  // the others begin when member 0 has posted everything
   run_members(members_, [&](int member) {
     Rounds rounds(*block_, member, policy_, roster_);
@@ -134,7 +163,9 @@ TEST_P(RoundsTest, AMemberThatPostsWaitsForNobody) {
     for (std::uint64_t i = 0; i < TeamBlock::kOneWayLines; ++i) {
       ASSERT_TRUE(rounds.begin_one_way(sizeof i));
       if (member == 0) {
-        std::memcpy(rounds.post_box(sizeof i), &i, sizeof i);
+        std::byte* box = nullptr;
+        ASSERT_TRUE(rounds.open_post(sizeof i, Rounds::kAnyReader, box).ok());
+        std::memcpy(box, &i, sizeof i);
         rounds.post();
         continue;
       }
@@ -143,12 +174,69 @@ TEST_P(RoundsTest, AMemberThatPostsWaitsForNobody) {
       std::memcpy(&come, rounds.posted(0, sizeof come), sizeof come);
       ASSERT_EQ(come, i);
     }
-    ASSERT_FALSE(rounds.begin_one_way(sizeof(int)));
     ahead.store(1, std::memory_order_release);
-    ASSERT_TRUE(rounds.meet().ok());
     ASSERT_TRUE(rounds.begin_one_way(TeamBlock::kSlotBytes));
     ASSERT_FALSE(rounds.begin_one_way(TeamBlock::kSlotBytes + 1));
   });
+}
+
+// The last member reads nothing until the first one has posted twice as much as it has lines. Only the second
+// one reads that.
+TEST_P(RoundsTest, AMemberWithOneReaderWaitsForThatReaderOnly) {
+  if (members_ < 3) GTEST_SKIP() << "nobody else to wait for";
+  constexpr std::uint64_t kPosts = 2 * TeamBlock::kOneWayLines;
+  std::atomic<int> ahead = 0;
+  run_members(members_, [&](int member) {
+    Rounds rounds(*block_, member, policy_, roster_);
+    while (member == members_ - 1 && ahead.load(std::memory_order_acquire) == 0) std::this_thread::yield();
+    for (std::uint64_t i = 0; i < kPosts; ++i) {
+      ASSERT_TRUE(rounds.begin_one_way(sizeof i));
+      if (member == 0) {
+        std::byte* box = nullptr;
+        ASSERT_TRUE(rounds.open_post(sizeof i, 1, box).ok());
+        std::memcpy(box, &i, sizeof i);
+        rounds.post();
+      }
+      if (member == 1) {
+        ASSERT_TRUE(rounds.await(0).ok());
+        std::uint64_t come = 0;
+        std::memcpy(&come, rounds.posted(0, sizeof come), sizeof come);
+        ASSERT_EQ(come, i);
+      }
+    }
+    if (member == 0) ahead.store(1, std::memory_order_release);
+    ASSERT_TRUE(rounds.meet().ok());
+  });
+}
+
+// All others end without reading, so the one that posts finds no reader when its lines are full.
+TEST_P(RoundsTest, MembersThatEndBeforeTheyReadAreMissedByTheOneThatPosts) {
+  if (members_ == 1) GTEST_SKIP() << "nobody to lose";
+  for (const bool one_reader : {false, true}) {
+    const OwnBlock block(TeamShape{.members = static_cast<std::uint32_t>(members_), .flat = (*block_).flat});
+    ThreadRoster roster(members_);
+    run_members(members_, [&](int member) {
+      Rounds rounds(*block, member, policy_, roster);
+      ASSERT_TRUE(rounds.meet().ok());
+      if (member != 0) {
+        roster.end(member);
+        return;
+      }
+      for (std::uint64_t i = 0; i <= TeamBlock::kOneWayLines; ++i) {
+        ASSERT_TRUE(rounds.begin_one_way(sizeof i));
+        std::byte* box = nullptr;
+        const Status status = rounds.open_post(sizeof i, one_reader ? 1 : Rounds::kAnyReader, box);
+        if (i < TeamBlock::kOneWayLines) {
+          ASSERT_TRUE(status.ok());
+          rounds.post();
+          continue;
+        }
+        EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
+      }
+      EXPECT_FALSE(rounds.begin_one_way(1));
+      EXPECT_EQ(rounds.meet().code(), RMA_ERR_PEER_LOST);
+    });
+  }
 }
 
 TEST_P(RoundsTest, AMemberThatEndsBeforeItPostsIsMissedAndOneThatEndsAfterwardsIsNot) {
@@ -159,7 +247,9 @@ TEST_P(RoundsTest, AMemberThatEndsBeforeItPostsIsMissedAndOneThatEndsAfterwardsI
     const int victim = members_ - 1;
     ASSERT_TRUE(rounds.begin_one_way(sizeof member));
     if (member == victim) {
-      std::memcpy(rounds.post_box(sizeof member), &member, sizeof member);
+      std::byte* box = nullptr;
+      ASSERT_TRUE(rounds.open_post(sizeof member, Rounds::kAnyReader, box).ok());
+      std::memcpy(box, &member, sizeof member);
       rounds.post();
       roster_.end(member);
       return;
