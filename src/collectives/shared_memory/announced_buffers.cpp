@@ -8,6 +8,13 @@
 #include "util/try.hpp"
 
 namespace librma {
+namespace {
+
+Status not_copied(rma_status_t code, int member) {
+  return {code, text("team rank {} could not copy the buffers of the others in a collective call", member)};
+}
+
+}  // namespace
 
 AnnouncedBuffers::AnnouncedBuffers(Rounds& rounds, const Buffers& buffers)
     : rounds_(rounds),
@@ -20,13 +27,58 @@ Status AnnouncedBuffers::tell(const BufferCard& mine) {
   return rounds_.meet();
 }
 
-Status AnnouncedBuffers::announce(const Mine& mine) {
+AnnouncedBuffers::BufferCard AnnouncedBuffers::card_of(const Mine& mine) const {
   BufferCard card = {.src = mine.src, .dst = mine.dst, .scratch = mine.scratch, .own_bytes = mine.own_bytes};
   if (mine.src == nullptr || buffers_.shared(mine.src, mine.src_bytes)) card.flags |= kSourceShared;
   if (mine.dst == nullptr || buffers_.shared(mine.dst, mine.dst_bytes)) card.flags |= kDestinationShared;
   if (mine.src != nullptr && mine.src == mine.dst) card.flags |= kInPlace;
   if (mine.lacks_scratch) card.flags |= kLacksScratch;
-  return exchange(card);
+  return card;
+}
+
+Status AnnouncedBuffers::announce(const Mine& mine) { return exchange(card_of(mine)); }
+
+Status AnnouncedBuffers::post(const BufferCard& mine, int reader) {
+  std::byte* box = nullptr;
+  RMA_TRY(rounds_.open_post(sizeof mine, reader, box));
+  std::memcpy(box, &mine, sizeof mine);
+  rounds_.post();
+  return {};
+}
+
+AnnouncedBuffers::BufferCard AnnouncedBuffers::posted(int member) const {
+  BufferCard card;
+  std::memcpy(&card, rounds_.posted(member, sizeof card), sizeof card);
+  return card;
+}
+
+Status AnnouncedBuffers::announce_root(int root, const Mine& mine) {
+  if (!rounds_.begin_one_way(sizeof(BufferCard))) return rounds_.meet();  // which says who was lost
+  BufferCard& card = cards_[static_cast<std::size_t>(root)];
+  if (root == rounds_.member()) {
+    card = card_of(mine);
+    return post(card, Rounds::kAnyReader);
+  }
+  RMA_TRY(rounds_.await(root));
+  card = posted(root);
+  return {};
+}
+
+Status AnnouncedBuffers::finish_root(int root, rma_status_t used) {
+  if (root != rounds_.member()) {
+    RMA_TRY(post({.status = used}, root));
+    return used == RMA_SUCCESS ? Status() : not_copied(used, rounds_.member());
+  }
+  int failed = root;
+  for (int from = 0; from < rounds_.members(); ++from) {
+    if (from == root) continue;
+    RMA_TRY(rounds_.await(from));
+    const auto theirs = static_cast<rma_status_t>(posted(from).status);
+    if (used != RMA_SUCCESS || theirs == RMA_SUCCESS) continue;
+    used = theirs;
+    failed = from;
+  }
+  return used == RMA_SUCCESS ? Status() : not_copied(used, failed);
 }
 
 Status AnnouncedBuffers::announce_list(bool shared, bool in_place) {
@@ -67,7 +119,7 @@ Status AnnouncedBuffers::finish(rma_status_t used) {
     failed = from;
   }
   if (code == RMA_SUCCESS) return {};
-  return {code, text("team rank {} could not copy the buffers of the others in a collective call", failed)};
+  return not_copied(code, failed);
 }
 
 bool AnnouncedBuffers::all_have(std::uint32_t flags) const {

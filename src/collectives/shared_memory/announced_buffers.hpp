@@ -15,7 +15,8 @@ namespace librma {
 /// The buffers of one collective call, which the members have told each other, and the ways to copy them.
 ///
 /// A member uses the others' buffers only from announce() to finish(), which all members call. Both are
-/// rounds.
+/// rounds. If only the root has a buffer that others use, all call announce_root() and finish_root() instead,
+/// in one one-way round: a member waits for nobody but the root, which alone waits for all.
 class AnnouncedBuffers {
  public:
   /// One member's buffers. A null pointer is a buffer that the call does not have.
@@ -37,6 +38,12 @@ class AnnouncedBuffers {
   /// Does the same for a list of blocks, which this member has written to its outbox. `shared`: all of them
   /// are in its heap. `in_place`: results come to the same blocks.
   [[nodiscard]] Status announce_list(bool shared, bool in_place = false);
+  /// Tells the others the root's buffers. `mine` is the root's; the other members' is not read. After it
+  /// only the functions that ask for the root's buffers may be called.
+  [[nodiscard]] Status announce_root(int root, const Mine& mine);
+  /// Returns at the root when all members have used its buffers. `used` is what this member found. If a
+  /// member failed, so does the root.
+  [[nodiscard]] Status finish_root(int root, rma_status_t used);
   /// Returns whether every member has these blocks of this process mapped.
   [[nodiscard]] bool all_shared(std::span<const rma_block_t> blocks) const;
   /// Returns when all members have used the buffers. `used` is what this one found. If a member failed, so do
@@ -56,6 +63,7 @@ class AnnouncedBuffers {
   [[nodiscard]] std::byte* scratch(int member) const { return scratch_[static_cast<std::size_t>(member)]; }
   /// Return whether these buffers are in the members' heaps; the same on all members.
   [[nodiscard]] bool source_mapped(int member) const { return has(member, kSourceShared); }
+  [[nodiscard]] bool destination_mapped(int member) const { return has(member, kDestinationShared); }
   [[nodiscard]] bool all_sources_mapped() const { return all_have(kSourceShared); }
   [[nodiscard]] bool all_mapped() const { return all_have(kSourceShared | kDestinationShared); }
   /// Returns whether some member has one buffer for both.
@@ -102,7 +110,11 @@ class AnnouncedBuffers {
   [[nodiscard]] bool has(int member, std::uint32_t flag) const { return (card(member).flags & flag) != 0; }
   [[nodiscard]] bool all_have(std::uint32_t flags) const;
   [[nodiscard]] bool any_has(std::uint32_t flag) const;
+  [[nodiscard]] BufferCard card_of(const Mine& mine) const;
   [[nodiscard]] Status tell(const BufferCard& mine);
+  /// Posts a card in a one-way round.
+  [[nodiscard]] Status post(const BufferCard& mine, int reader);
+  [[nodiscard]] BufferCard posted(int member) const;
   [[nodiscard]] Status exchange(BufferCard mine);
   [[nodiscard]] rma_status_t read(int member, const std::byte* from, bool shared,
                                   std::span<std::byte> into) const;
@@ -111,7 +123,7 @@ class AnnouncedBuffers {
   const Buffers& buffers_;
   std::vector<BufferCard> cards_;    ///< by member
   std::vector<std::byte*> scratch_;  ///< by member
-  bool all_reach_ = false;
+  bool all_reach_ = false;           ///< as the last announce() found, the same on all members
 };
 
 }  // namespace librma

@@ -94,14 +94,19 @@ Status SharedExchange::broadcast(const rma_collective_t& collective, bool& done)
   const int root = collective.root;
   const bool is_root = member() == root;
   if (direct(bytes)) {
+    const AnnouncedBuffers::Mine mine = {.src = is_root ? data : nullptr, .src_bytes = bytes};
+    RMA_TRY(announced_.announce_root(root, mine));
+    if (announced_.source_mapped(root)) {
+      return announced_.finish_root(root,
+                                    is_root ? RMA_SUCCESS : announced_.read_source(root, 0, {data, bytes}));
+    }
     return staged(
-        {.src = is_root ? data : nullptr, .src_bytes = bytes}, is_root && !buffers_.shared(data, bytes),
-        bytes, staged_piece_,
+        mine, is_root, bytes, staged_piece_,
         [&](std::size_t begin, std::size_t piece, std::byte* to) { copy_mapped(to, data + begin, piece); },
         [&](std::size_t begin, std::size_t piece, int half) {
-          if (!is_root) copy_mapped(data + begin, piece_of(root, begin, piece, half), piece);
+          if (!is_root) copy_mapped(data + begin, area(root, half), piece);
         },
-        [&] { return announced_.source_mapped(root); }, done);
+        [] { return false; }, done);
   }
   if (bytes != 0 && rounds_.begin_one_way(bytes)) {
     if (is_root) return post(data, bytes, Rounds::kAnyReader);
@@ -127,13 +132,10 @@ Status SharedExchange::gather(const rma_collective_t& collective, bool& done) {
   auto* const dst = static_cast<std::byte*>(collective.dst);
   const auto place_of = [&](int from) { return static_cast<std::size_t>(from) * bytes; };
   if (direct(bytes)) {
-    // Members that share processors copy one after the other in any case: all write straight to their places.
-    if (crowded_) {
-      const AnnouncedBuffers::Mine mine = {.dst = is_root ? dst : nullptr, .dst_bytes = all};
-      RMA_TRY(announced_.announce(mine));
-      if (announced_.destination_reached(root))
-        return announced_.finish(announced_.write_destination(root, place_of(member()), {src, bytes}));
-    }
+    RMA_TRY(announced_.announce_root(root, {.dst = dst, .dst_bytes = all}));
+    if (announced_.destination_mapped(root) || (crowded_ && announced_.destination_reached(root)))
+      return announced_.finish_root(root,
+                                    announced_.write_destination(root, place_of(member()), {src, bytes}));
     return staged(
         {.src = is_root ? nullptr : src, .src_bytes = bytes}, !is_root && !buffers_.shared(src, bytes), bytes,
         staged_piece_,
@@ -234,25 +236,22 @@ Status SharedExchange::scatter(const rma_collective_t& collective, bool& done) {
     return {};
   }
   const AnnouncedBuffers::Mine mine = {.src = is_root ? src : nullptr, .src_bytes = all};
-  if (crowded_) {
-    RMA_TRY(announced_.announce(mine));
-    if (announced_.source_reached(root))
-      return announced_.finish(announced_.read_source(root, mine_at, {dst, bytes}));
-  }
+  RMA_TRY(announced_.announce_root(root, mine));
+  if (announced_.source_mapped(root) || (crowded_ && announced_.source_reached(root)))
+    return announced_.finish_root(root, announced_.read_source(root, mine_at, {dst, bytes}));
   const std::size_t most = block_piece();
   return staged(
-      mine, is_root && !buffers_.shared(src, all), bytes, most,
+      mine, is_root, bytes, most,
       [&](std::size_t begin, std::size_t piece, std::byte* to) {
         for (std::size_t member = 0; member * bytes < all; ++member) {
           copy_mapped(to + member * most, src + member * bytes + begin, piece);
         }
       },
       [&](std::size_t begin, std::size_t piece, int half) {
-        const std::byte* const here = announced_.source_here(root, mine_at + begin, piece);
-        const std::byte* const staged_at = area(root, half) + static_cast<std::size_t>(member()) * most;
-        copy_unless_same(dst + begin, here != nullptr ? here : staged_at, piece);
+        const std::byte* const theirs = area(root, half) + static_cast<std::size_t>(member()) * most;
+        copy_unless_same(dst + begin, is_root ? src + mine_at + begin : theirs, piece);
       },
-      [&] { return announced_.source_mapped(root); }, done);
+      [] { return false; }, done);
 }
 
 Status SharedExchange::scatter_uneven(const rma_collective_t& collective, bool& done) {

@@ -22,7 +22,8 @@ namespace librma {
 /// while others still read the last one. For large data the members announce their buffers to each other
 /// (AnnouncedBuffers). They copy or combine what is mapped where it lies. Other data go by the members'
 /// scratch memory in pieces, which one member fills while others empty the one before, or by system calls,
-/// which copy once. A last round gives each member its buffers back.
+/// which copy once. A last round gives each member its buffers back. If the others copy from or to the root's
+/// buffer only, a one-way round does all of this.
 ///
 /// All members take the same path. It depends on the arguments that agree, and on the announcements.
 ///
