@@ -93,7 +93,8 @@ TEST_P(RoundsTest, ARoundThatOneEndedBeforeFailsForAllAndEveryRoundBeforeForNone
   });
 }
 
-// Random members post data of random sizes, for all members, for one, or for the next one. Sometimes all meet.
+// Random members post data of random sizes, for all members, for one, or for the next one. Sometimes all
+// meet.
 TEST_P(RoundsTest, OneWayDataArriveHoweverFarTheSenderRunsAhead) {
   constexpr int kRounds = 600;
   const auto seed = static_cast<unsigned>(testing_threads::seed());
