@@ -16,7 +16,7 @@ namespace librma {
 ///
 /// A member uses the others' buffers only from announce() to finish(), which all members call. Both are
 /// rounds. If only the root has a buffer that others use, all call announce_root() and finish_root() instead,
-/// in one one-way round: a member waits for nobody but the root, which alone waits for all.
+/// in a single one-way round: a member waits for nobody but the root, which alone waits for all.
 class AnnouncedBuffers {
  public:
   /// One member's buffers. A null pointer is a buffer that the call does not have.
