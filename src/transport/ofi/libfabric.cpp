@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "transport/ofi/signal_guard.hpp"
+#include "transport/ofi/timer_slack_guard.hpp"
 #include "util/try.hpp"
 
 namespace librma::transport {
@@ -26,7 +27,8 @@ Status find_function(void* library, const char* name, const char* version, Funct
 }  // namespace
 
 Status Libfabric::load() {
-  const SignalGuard guard;
+  const SignalGuard signals;
+  const TimerSlackGuard sleeps;
   // It is never closed: some providers leave threads behind.
   handle = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {

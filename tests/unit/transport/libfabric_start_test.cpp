@@ -1,5 +1,6 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -11,6 +12,8 @@
 
 #include "transport/ofi/fabric_choice.hpp"
 #include "transport/ofi/kernel_symbols_guard.hpp"
+#include "transport/ofi/libfabric.hpp"
+#include "transport/ofi/timer_slack_guard.hpp"
 
 namespace librma::transport {
 namespace {
@@ -99,6 +102,21 @@ TEST(KernelSymbolsGuardDeathTest, LibfabricDoesNotReadTheList) {
   // libfabric reads it once in a process, so this takes a new one.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(look_for_fabrics(), testing::ExitedWithCode(EXIT_SUCCESS), "bytes were read");
+}
+
+TEST(TimerSlackGuard, LetsAThreadSleepLongerWhileItExists) {
+  const int before = ::prctl(PR_GET_TIMERSLACK);
+  {
+    const TimerSlackGuard guard;
+    EXPECT_GT(::prctl(PR_GET_TIMERSLACK), 1'000'000) << "nanoseconds; short naps become one";
+  }
+  EXPECT_EQ(::prctl(PR_GET_TIMERSLACK), before);
+}
+
+TEST(TimerSlackGuard, EndsOnceLibfabricIsLoaded) {
+  const int before = ::prctl(PR_GET_TIMERSLACK);
+  ASSERT_TRUE(Libfabric::get().ok());
+  EXPECT_EQ(::prctl(PR_GET_TIMERSLACK), before) << "the program's sleeps are as they were";
 }
 
 }  // namespace
