@@ -143,17 +143,20 @@ void add_parameter(std::vector<std::string>& to, const Engine& engine, std::stri
               std::string(value)});
 }
 
-/// What starts on a host: rmarun by its path here, else by the host's PATH. Without it the shell writes a
-/// keeper's words itself.
+/// What starts on a host: the keeper or rmarun by their paths here, else rmarun by the host's PATH. Without
+/// it the shell writes a keeper's words itself.
 std::vector<std::string> keeper_command(const Engine& engine) {
   std::error_code error;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
   const std::string head = engine.carriage() == Carriage::kLines ? R"(\020r$PMIX_RANK;)" : "";
   const std::string script = fmt::format(
-      "[ -x \"$0\" ] && exec \"$0\" --rank; command -v rmarun > /dev/null && exec rmarun --rank; "
+      "if [ -x \"$0\" ]; then [ -x \"$1\" ] && exec \"$1\"; exec \"$0\" --rank; fi; command -v rmarun > "
+      "/dev/null && exec rmarun --rank; "
       "printf \"{}\\020(fail 127 neither $0 nor rmarun in PATH is on this host\\020)\\n\" >&{}; exit 127",
       head, engine.descriptor());
-  return {"/bin/sh", "-c", script, self};
+  std::vector<std::string> words = {"/bin/sh", "-c", script, self};
+  if (!engine.keeper.empty()) words.push_back(engine.keeper);
+  return words;
 }
 
 std::vector<std::string> srun_command(const Engine& engine, const std::vector<Placed>& placed, int ranks) {
