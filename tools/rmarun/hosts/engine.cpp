@@ -51,7 +51,8 @@ EngineKind kind_of(std::string_view path) {
   return EngineKind::kMpirun;
 }
 
-/// A remote shell that fails for a reason that may pass is called again for so many seconds.
+/// A remote shell that fails for a reason that may pass is called again, for so many seconds from its first
+/// failure.
 constexpr double kRetrySeconds = 30;
 /// Such reasons, as patterns of the shell: a host or pod that starts, and a server that has too many callers.
 constexpr std::string_view kTransient =
@@ -112,13 +113,14 @@ std::string agent_script(const Way& way, const std::vector<Placed>& placed, cons
       "set -- \"$host\" {room}\" $*\"\n"
       "case $host in\n{cases}  *) ;;\nesac\n"
       "cd {directory} || exit\n"
-      "began=$(date +%s)\n"
+      "failed=\n"
       "while :; do\n"
       "  echo waits > \"status.$host\"\n"
       "  {shell} \"$@\" < /dev/null > \"agent.$host\" 2>&1\n"
       "  code=$?\n"
       "  [ $code = 0 ] && break\n"
-      "  [ $(($(date +%s) - began)) -ge {retry} ] && break\n"
+      "  failed=${{failed:-$(date +%s)}}\n"
+      "  [ $(($(date +%s) - failed)) -ge {retry} ] && break\n"
       "  case $(tail -c 2000 \"agent.$host\") in {transient}) ;; *) break ;; esac\n"
       "  echo again > \"status.$host\"\n"
       "  sleep 1\n"
