@@ -289,6 +289,15 @@ def crash_over_tcp():
         assert re.search(r"rank \d \(pid \d+ on b\) was killed by signal 11", err), err
 
 
+def light_keepers():
+    """A keeper does not load rmarun's libraries, which would delay its rank, unless it has to find cores."""
+    count = ("sh", "-c", "grep -Ec 'libpmix|libhwloc' /proc/$PPID/maps; true")
+    with network("a", "b") as hosts:
+        equal(succeeds(hosts, "--hosts", "a,b", *count), "0\n0\n")
+        bound = succeeds(hosts, "--hosts", "a,b", "--bind", "core", *count).split()
+        assert all(int(lines) > 0 for lines in bound), bound
+
+
 def missing_on_one_host():
     """A program, or rmarun itself, that is not on one of the hosts."""
     with network("a", "b") as hosts, tempfile.TemporaryDirectory() as place:
@@ -318,7 +327,7 @@ def missing_library():
         assert re.search(r"rmarun: rank 1 \(pid \d+ on b\) exited with code 127; ending the job", err), err
         library = re.search(r"=> (\S+/libfmt\S+)", subprocess.check_output(["ldd", RMARUN], text=True))[1]
         hosts.setup["b"] = [f"mount --bind /dev/null {library}"]
-        code, _, err = hosts.run("--hosts", "a,b", "sleep", "1000")
+        code, _, err = hosts.run("--hosts", "a,b", "--bind", "core", "sleep", "1000")  # else rmarun itself runs no rank
         equal(code, 127)
         assert re.search(r"127 before the ranks on b \(rank 1\). It says:\n(?s:.*)error while loading shared libraries: \S+libfmt", err), err
 

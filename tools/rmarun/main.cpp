@@ -7,6 +7,7 @@
 #include <string_view>
 #include <variant>
 
+#include "rmarun/binding.hpp"
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/guard.hpp"
 #include "rmarun/hosts/hosts_job.hpp"
@@ -25,7 +26,12 @@ constexpr auto kPatienceWithHosts = std::chrono::seconds(12);
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--rank") return rmarun::run_keeper();
+  if (argc == 2 && std::string_view(argv[1]) == "--rank") {
+    return rmarun::run_keeper([] {
+      rmarun::look_for_processors_only();
+      return rmarun::allowed_cores();
+    });
+  }
   auto parsed = rmarun::parse_options(argc, argv);
   if (const auto* no_job = std::get_if<rmarun::NoJob>(&parsed)) {
     std::fputs(no_job->out.c_str(), stdout);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -30,6 +31,8 @@ constexpr std::size_t kMostHeaders = 1024;
 constexpr std::size_t kMostEntries = std::size_t{1} << 16;
 constexpr std::size_t kMostText = std::size_t{64} << 20;
 constexpr std::size_t kMostLibraries = 4096;
+constexpr std::size_t kMostName = std::size_t{64}
+                                  << 10;  ///< bytes of a library's name, or of a list of folders
 
 /// The folders in which the dynamic linker looks last.
 constexpr std::array kUsualFolders = {
@@ -60,10 +63,11 @@ std::string with_origin(std::string folder, const fs::path& file) {
   return folder;
 }
 
-/// The dynamic section of a file: its entries, and its table of texts.
+/// The dynamic section of a file: its entries, and the place of its table of texts.
 struct DynamicSection {
   std::vector<Elf64_Dyn> entries;
-  std::string texts;
+  std::uint64_t texts = 0;
+  std::uint64_t bytes_of_texts = 0;
 };
 
 /// Returns the place in the file of an address in the program's memory.
@@ -92,11 +96,28 @@ std::optional<DynamicSection> read_dynamic_section(int file) {
     const auto found = std::ranges::find(*entries, tag, &Elf64_Dyn::d_tag);
     return found != entries->end() ? found->d_un.d_val : 0;
   };
+  const std::uint64_t bytes = value_of(DT_STRSZ);
   const auto place = place_of(*headers, value_of(DT_STRTAB));
-  if (!place || value_of(DT_STRSZ) > kMostText) return std::nullopt;
-  const auto texts = read_values<char>(file, *place, value_of(DT_STRSZ));
-  if (!texts) return std::nullopt;
-  return DynamicSection{std::move(*entries), std::string(texts->begin(), texts->end())};
+  if (!place || bytes > kMostText) return std::nullopt;
+  return DynamicSection{std::move(*entries), *place, bytes};
+}
+
+/// Returns a text of the table, or an empty one. It is read by itself: the libraries of a rank have 600 KB of
+/// texts, and each keeper looks through them all.
+std::string text_at(int file, const DynamicSection& section, std::uint64_t offset) {
+  std::string text;
+  std::array<char, 256> piece{};
+  while (offset < section.bytes_of_texts && text.size() < kMostName) {
+    const std::size_t wanted = std::min<std::uint64_t>(piece.size(), section.bytes_of_texts - offset);
+    const ssize_t got = ::pread(file, piece.data(), wanted, static_cast<off_t>(section.texts + offset));
+    if (got <= 0) return {};
+    const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
+    const std::size_t end = bytes.find('\0');
+    text += bytes.substr(0, end);
+    if (end != std::string_view::npos) return text;
+    offset += bytes.size();
+  }
+  return {};
 }
 
 Needs needs_of(const fs::path& path) {
@@ -108,10 +129,11 @@ Needs needs_of(const fs::path& path) {
   for (const Elf64_Dyn& entry : section->entries) {
     if (entry.d_tag == DT_NULL) break;
     const bool is_folder = entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH;
-    if ((entry.d_tag != DT_NEEDED && !is_folder) || entry.d_un.d_val >= section->texts.size()) continue;
-    const std::string text = section->texts.c_str() + entry.d_un.d_val;
+    if (entry.d_tag != DT_NEEDED && !is_folder) continue;
+    std::string text = text_at(file.get(), *section, entry.d_un.d_val);
+    if (text.empty()) continue;
     if (!is_folder) {
-      needs.libraries.push_back(text);
+      needs.libraries.push_back(std::move(text));
       continue;
     }
     for (std::string& folder : split(text, ':'))
@@ -148,9 +170,11 @@ bool names_function(std::string_view program, std::string_view prefix) {
   if (!file.open()) return false;
   const auto section = read_dynamic_section(file.get());
   if (!section) return false;
+  const auto texts = read_values<char>(file.get(), section->texts, section->bytes_of_texts);
+  if (!texts) return false;
   std::string start(1, '\0');  // of a name in the table of texts
   start += prefix;
-  return section->texts.find(start) != std::string::npos;
+  return std::string_view(texts->data(), texts->size()).find(start) != std::string_view::npos;
 }
 
 fs::path find_library(const std::string& name, const Environment& environment) {

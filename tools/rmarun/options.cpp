@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -240,11 +239,6 @@ void add_options(CLI::App& app, Parsed& parsed, Options& options) {
 }
 
 }  // namespace
-
-std::string Program::path() const {
-  const std::string& name = command.front();
-  return name.find('/') == std::string::npos ? name : (std::filesystem::path(directory) / name).string();
-}
 
 int Options::ranks() const {
   return std::accumulate(programs.begin(), programs.end(), 0,

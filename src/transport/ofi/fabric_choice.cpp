@@ -9,6 +9,7 @@
 #include <fstream>
 #include <utility>
 
+#include "transport/ofi/kernel_symbols_guard.hpp"
 #include "transport/ofi/signal_guard.hpp"
 #include "util/try_assign.hpp"
 
@@ -204,6 +205,7 @@ Result<std::vector<FabricCandidate>> find_fabrics(const FabricChoice& choice) {
   refuse_prefetching();
   const SignalGuard guard;  // the first question loads more libraries
   RMA_TRY_ASSIGN(library, Libfabric::get());
+  const KernelSymbolsGuard symbols(library->handle);  // and reads files
   std::vector<FabricCandidate> candidates;
   for (const std::string& provider : words_of(choice.providers)) {
     add_candidates(*library, provider, candidates);

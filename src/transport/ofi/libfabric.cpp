@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "transport/ofi/signal_guard.hpp"
+#include "transport/ofi/timer_slack_guard.hpp"
 #include "util/try.hpp"
 
 namespace librma::transport {
@@ -26,20 +27,21 @@ Status find_function(void* library, const char* name, const char* version, Funct
 }  // namespace
 
 Status Libfabric::load() {
-  const SignalGuard guard;
+  const SignalGuard signals;
+  const TimerSlackGuard sleeps;
   // It is never closed: some providers leave threads behind.
-  void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
+  handle = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
     return {RMA_ERR_UNSUPPORTED,
             fmt::format("libfabric cannot be loaded ({}); Debian's package is libfabric1",
                         dlerror())};  // NOLINT(concurrency-mt-unsafe): glibc's is safe
   }
-  RMA_TRY(find_function(library, "fi_getinfo", "FABRIC_1.3", get_info));
-  RMA_TRY(find_function(library, "fi_freeinfo", "FABRIC_1.3", free_info));
-  RMA_TRY(find_function(library, "fi_dupinfo", "FABRIC_1.3", duplicate_info));
-  RMA_TRY(find_function(library, "fi_fabric", "FABRIC_1.1", open_fabric));
-  RMA_TRY(find_function(library, "fi_strerror", "FABRIC_1.0", error_text));
-  return find_function(library, "fi_version", "FABRIC_1.0", version);
+  RMA_TRY(find_function(handle, "fi_getinfo", "FABRIC_1.3", get_info));
+  RMA_TRY(find_function(handle, "fi_freeinfo", "FABRIC_1.3", free_info));
+  RMA_TRY(find_function(handle, "fi_dupinfo", "FABRIC_1.3", duplicate_info));
+  RMA_TRY(find_function(handle, "fi_fabric", "FABRIC_1.1", open_fabric));
+  RMA_TRY(find_function(handle, "fi_strerror", "FABRIC_1.0", error_text));
+  return find_function(handle, "fi_version", "FABRIC_1.0", version);
 }
 
 Result<const Libfabric*> Libfabric::get() {

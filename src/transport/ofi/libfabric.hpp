@@ -38,6 +38,7 @@ class Libfabric {
   OpenFabric open_fabric = nullptr;
   ErrorText error_text = nullptr;
   Version version = nullptr;
+  void* handle = nullptr;  ///< of dlopen(3)
 
   /// Returns "1.17" or the like.
   [[nodiscard]] std::string version_text() const;

@@ -51,7 +51,8 @@ EngineKind kind_of(std::string_view path) {
   return EngineKind::kMpirun;
 }
 
-/// A remote shell that fails for a reason that may pass is called again for so many seconds.
+/// A remote shell that fails for a reason that may pass is called again, for so many seconds from its first
+/// failure.
 constexpr double kRetrySeconds = 30;
 /// Such reasons, as patterns of the shell: a host or pod that starts, and a server that has too many callers.
 constexpr std::string_view kTransient =
@@ -112,13 +113,14 @@ std::string agent_script(const Way& way, const std::vector<Placed>& placed, cons
       "set -- \"$host\" {room}\" $*\"\n"
       "case $host in\n{cases}  *) ;;\nesac\n"
       "cd {directory} || exit\n"
-      "began=$(date +%s)\n"
+      "failed=\n"
       "while :; do\n"
       "  echo waits > \"status.$host\"\n"
       "  {shell} \"$@\" < /dev/null > \"agent.$host\" 2>&1\n"
       "  code=$?\n"
       "  [ $code = 0 ] && break\n"
-      "  [ $(($(date +%s) - began)) -ge {retry} ] && break\n"
+      "  failed=${{failed:-$(date +%s)}}\n"
+      "  [ $(($(date +%s) - failed)) -ge {retry} ] && break\n"
       "  case $(tail -c 2000 \"agent.$host\") in {transient}) ;; *) break ;; esac\n"
       "  echo again > \"status.$host\"\n"
       "  sleep 1\n"
@@ -143,17 +145,20 @@ void add_parameter(std::vector<std::string>& to, const Engine& engine, std::stri
               std::string(value)});
 }
 
-/// What starts on a host: rmarun by its path here, else by the host's PATH. Without it the shell writes a
-/// keeper's words itself.
+/// What starts on a host: the keeper or rmarun by their paths here, else rmarun by the host's PATH. Without
+/// it the shell writes a keeper's words itself.
 std::vector<std::string> keeper_command(const Engine& engine) {
   std::error_code error;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
   const std::string head = engine.carriage() == Carriage::kLines ? R"(\020r$PMIX_RANK;)" : "";
   const std::string script = fmt::format(
-      "[ -x \"$0\" ] && exec \"$0\" --rank; command -v rmarun > /dev/null && exec rmarun --rank; "
+      "if [ -x \"$0\" ]; then [ -x \"$1\" ] && exec \"$1\"; exec \"$0\" --rank; fi; command -v rmarun > "
+      "/dev/null && exec rmarun --rank; "
       "printf \"{}\\020(fail 127 neither $0 nor rmarun in PATH is on this host\\020)\\n\" >&{}; exit 127",
       head, engine.descriptor());
-  return {"/bin/sh", "-c", script, self};
+  std::vector<std::string> words = {"/bin/sh", "-c", script, self};
+  if (!engine.keeper.empty()) words.push_back(engine.keeper);
+  return words;
 }
 
 std::vector<std::string> srun_command(const Engine& engine, const std::vector<Placed>& placed, int ranks) {

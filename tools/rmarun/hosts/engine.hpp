@@ -23,6 +23,7 @@ enum class EngineKind {
 struct Engine {
   EngineKind kind = EngineKind::kMpirun;
   std::string path;
+  std::string keeper{};  ///< the path of the program that keeps a rank; empty: rmarun does
 
   [[nodiscard]] Carriage carriage() const {
     return kind == EngineKind::kMpirun ? Carriage::kTagged : Carriage::kLines;

@@ -10,6 +10,7 @@
 #include "rmarun/environment.hpp"
 #include "rmarun/hosts/description.hpp"
 #include "rmarun/hosts/host_list.hpp"
+#include "rmarun/installation.hpp"
 #include "rmarun/version.hpp"
 #include "util/try_assign.hpp"
 
@@ -45,6 +46,8 @@ librma::Result<HostsStart> prepare_hosts(const Options& options, const std::stri
   HostsStart start;
   RMA_TRY_ASSIGN(engine, find_engine(options.way));
   start.engine = std::move(engine);
+  if (options.bind == Bind::kNone)
+    start.engine.keeper = find_installed(RMA_KEEPER_INSTALLED, RMA_KEEPER_BUILT).string();
   RMA_TRY_ASSIGN(files, write_engine_files(start.engine, options.way, options.placed, directory));
   Environment environment = Environment::inherited();
   Description description = describe(options, start.engine, environment);

@@ -55,14 +55,15 @@ constexpr auto kLastWords = std::chrono::seconds(5);
 
 class Keeper {
  public:
-  Keeper(Description description, int rank, Descriptor signals)
+  Keeper(Description description, int rank, FindCores find_cores, Descriptor signals)
       : description_(std::move(description)),
         rank_(rank),
+        find_cores_(find_cores),
         writer_(description_.carriage, rank),
         signals_(std::move(signals)) {}
 
   int run() {
-    auto started = start_described_rank(description_, rank_, waits_);
+    auto started = start_described_rank(description_, rank_, find_cores_, waits_);
     const auto* const obstacle = std::get_if<Obstacle>(&started);
     if (obstacle != nullptr) {
       say(fmt::format("fail {} {}", obstacle->exit_code, obstacle->why));
@@ -203,6 +204,7 @@ class Keeper {
 
   const Description description_;
   const int rank_;
+  const FindCores find_cores_;
   FrameWriter writer_;
   Descriptor signals_;
   Rank rank_process_;
@@ -223,7 +225,7 @@ class Keeper {
 
 }  // namespace
 
-int run_keeper() {
+int run_keeper(FindCores find_cores) {
   auto signals = open_signals(kAskingSignal);
   ::signal(SIGCHLD, SIG_DFL);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -243,7 +245,7 @@ int run_keeper() {
   }
   const int out = description.value().descriptor;
   ::fcntl(out, F_SETFL, ::fcntl(out, F_GETFL) | O_NONBLOCK);
-  return Keeper(std::move(description).value(), rank, std::move(signals).value()).run();
+  return Keeper(std::move(description).value(), rank, find_cores, std::move(signals).value()).run();
 }
 
 }  // namespace rmarun

@@ -12,7 +12,6 @@
 #include <system_error>
 #include <utility>
 
-#include "rmarun/binding.hpp"
 #include "rmarun/environment.hpp"
 #include "rmarun/personality.hpp"
 #include "rmarun/process_heap.hpp"
@@ -98,7 +97,7 @@ std::size_t local_rank(const Description& description, int rank) {
 }
 
 std::variant<StartedRank, Obstacle> start_described_rank(const Description& description, int rank,
-                                                         Waits& waits) {
+                                                         FindCores find_cores, Waits& waits) {
   std::error_code error;
   if (description.version != version()) {
     return Obstacle{kExitFailure,
@@ -121,8 +120,8 @@ std::variant<StartedRank, Obstacle> start_described_rank(const Description& desc
     return Obstacle{kExitFailure, std::string(status.text())};
   std::vector<cpu_set_t> cores;
   if (description.bind == Bind::kCore) {
-    look_for_processors_only();
-    auto found = allowed_cores();
+    if (find_cores == nullptr) return Obstacle{kExitFailure, "this keeper binds no ranks"};
+    auto found = find_cores();
     if (!found.ok()) return Obstacle{kExitFailure, std::string(found.status().text())};
     cores = std::move(found).value();
   }
