@@ -4,12 +4,13 @@
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "util/system/page_size.hpp"
 
 namespace librma::transport {
 namespace {
@@ -20,7 +21,11 @@ struct Extent {
   std::uintptr_t end = 0;
 };
 
-/// Returns the part of a library that the dynamic linker has made read-only after it has written to it.
+/// Returns the page that has this address.
+std::uintptr_t page_of(std::uintptr_t address) { return address & ~(std::uintptr_t{page_bytes()} - 1); }
+
+/// Returns the part of a library that the dynamic linker has made read-only after it has written to it: whole
+/// pages, because the last one may go on with data that stay writable.
 Extent read_only_part(const link_map& library) {
   struct Search {
     const link_map* library;
@@ -34,7 +39,7 @@ Extent read_only_part(const link_map& library) {
           const ElfW(Phdr)& header = info->dlpi_phdr[i];
           if (header.p_type != PT_GNU_RELRO) continue;
           const std::uintptr_t begin = info->dlpi_addr + header.p_vaddr;
-          wanted.found = {begin, begin + header.p_memsz};
+          wanted.found = {page_of(begin), page_of(begin + header.p_memsz)};
         }
         return 1;
       },
@@ -87,12 +92,11 @@ ImportReplacement::~ImportReplacement() {
 }
 
 void ImportReplacement::write(void* function) {
-  const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  void* const page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(entry_) & ~(page_bytes - 1));
-  if (read_only_ && ::mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return;
+  void* const page = reinterpret_cast<void*>(page_of(reinterpret_cast<std::uintptr_t>(entry_)));
+  if (read_only_ && ::mprotect(page, page_bytes(), PROT_READ | PROT_WRITE) != 0) return;
   // Other threads may call the function at this moment.
   std::atomic_ref(*entry_).store(function, std::memory_order_release);
-  if (read_only_) static_cast<void>(::mprotect(page, page_bytes, PROT_READ));
+  if (read_only_) static_cast<void>(::mprotect(page, page_bytes(), PROT_READ));
 }
 
 }  // namespace librma::transport
