@@ -207,6 +207,35 @@ void test_collective_calls(const TestFile& path) {
   }
 }
 
+/// Reads pieces whose gaps are read with them, from files that end in a piece and in a gap.
+void test_reads_at_the_end(const TestFile& path) {
+  constexpr int kPieces = 40;
+  const int size = size_of(MPI_COMM_WORLD);
+  const int rank = rank_in(MPI_COMM_WORLD);
+  for (const int piece : {8, 100, kLongPiece}) {
+    const OpenFile file(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+    set_pieces(file.get(), piece, 2 * piece);
+    const int count = kPieces * piece;
+    const std::vector<char> data(static_cast<std::size_t>(count), static_cast<char>('a' + rank));
+    const MPI_Offset last_tile = MPI_Offset{2} * piece * size * (kPieces - 1);
+    for (const int behind : {2 * piece * (size - 1) + piece / 2, piece + 1}) {
+      SUCCEEDS(MPI_File_write_at_all(file.get(), 0, data.data(), count, MPI_BYTE, MPI_STATUS_IGNORE));
+      SUCCEEDS(MPI_File_set_size(file.get(), last_tile + behind));
+      const int there = (kPieces - 1) * piece + std::clamp(behind - 2 * piece * rank, 0, piece);
+      for (const bool is_collective : {true, false}) {
+        std::vector<char> got(data.size(), ' ');
+        MPI_Status status;
+        SUCCEEDS(is_collective ? MPI_File_read_at_all(file.get(), 0, got.data(), count, MPI_BYTE, &status)
+                               : MPI_File_read_at(file.get(), 0, got.data(), count, MPI_BYTE, &status));
+        CHECK(count_of(status, MPI_BYTE) == there);
+        CHECK(std::ranges::count(got, data[0]) == there);
+        CHECK(std::all_of(got.begin() + there, got.end(), [](char byte) { return byte == ' '; }));
+        SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -215,6 +244,7 @@ int main(int argc, char** argv) {
     const TestFile path("file-sharing");
     test_locks(path);
     test_collective_calls(path);
+    test_reads_at_the_end(path);
   }
   const int code = result();
   MPI_Finalize();

@@ -88,7 +88,7 @@ struct AccessExtent {
   std::int32_t ascending = 1;
   std::int32_t wish = 0;            ///< the Switch of the hint
   std::int32_t code = MPI_SUCCESS;  ///< of a member that fails
-  std::int32_t unused = 0;          // no padding travels
+  std::int32_t sieved = 0;          ///< a part and a gap of so many bytes together go by one call
 };
 
 /// A nonblocking operation or a split collective one.

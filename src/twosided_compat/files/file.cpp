@@ -80,7 +80,9 @@ int File::aggregator_count() const {
 
 PiecePolicy File::policy(FileDirection direction) const {
   if (direction == FileDirection::kRead)
-    return {.sieve = hints.romio_ds_read, .buffer_bytes = hints.ind_rd_buffer_size};
+    return {.sieve = hints.romio_ds_read,
+            .most_with_gap = storage_.is_in_memory() ? kMostReadInMemoryWithGap : kMostReadWithGap,
+            .buffer_bytes = hints.ind_rd_buffer_size};
   return {.sieve = hints.romio_ds_write,
           .buffer_bytes = hints.ind_wr_buffer_size,
           .locks = sharing.writes_lock.load(std::memory_order_relaxed)};

@@ -16,7 +16,7 @@ enum class Switch : std::uint8_t { kAutomatic, kEnable, kDisable };
 struct FileHints {
   int cb_nodes = 0;  ///< the processes that access the file in a collective call; 0: the library chooses
   std::size_t cb_buffer_size = std::size_t{16} << 20U;
-  std::size_t ind_rd_buffer_size = std::size_t{4} << 20U;
+  std::size_t ind_rd_buffer_size = std::size_t{512} << 10U;
   std::size_t ind_wr_buffer_size = std::size_t{512} << 10U;
   std::size_t striping_unit = 0;  ///< 0: not known
   Switch romio_cb_read = Switch::kAutomatic;

@@ -3,6 +3,7 @@
 #include "twosided_compat/files/pieces.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -13,6 +14,15 @@ namespace {
 /// Pieces that are this long on average go from and to their places. Shorter ones go through a buffer,
 /// because the system takes longer for an entry of a vector than for a copy of so many bytes.
 constexpr std::size_t kVectorPiece = 1024;
+
+/// Copies a piece. A call of memcpy takes longer than the copy of a single element.
+void copy_piece(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes == sizeof(std::uint64_t)) {
+    std::memcpy(to, from, sizeof(std::uint64_t));
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
 
 /// Returns how many bytes of the pieces lie below `end`, which is the end of what was moved of their range.
 std::size_t bytes_below(std::span<const FilePiece> pieces, MPI_Offset end) {
@@ -33,7 +43,8 @@ PieceMover::Window PieceMover::first_window(std::span<const FilePiece> pieces, b
     if (next.offset < window.end()) break;
     const auto gap = static_cast<std::size_t>(next.offset - window.end());
     if (gap != 0) {
-      const bool worth = policy_.sieve == Switch::kEnable || gap + next.bytes <= std::size_t{kMostWithGap};
+      const bool worth = policy_.sieve == Switch::kEnable ||
+                         gap + next.bytes <= static_cast<std::size_t>(policy_.most_with_gap);
       if (!sieves || !worth) break;
     }
     // A window without gaps may go by a vector, which needs no buffer.
@@ -109,7 +120,7 @@ Outcome PieceMover::write_data(const Window& window) {
   if (is_vector(window)) return storage_.write_parts(window.begin(), vector_of(window));
   std::byte* const data = buffer(window.span());
   for (const FilePiece& piece : window.pieces)
-    std::memcpy(data + (piece.offset - window.begin()), piece.data, piece.bytes);
+    copy_piece(data + (piece.offset - window.begin()), piece.data, piece.bytes);
   return storage_.write(window.begin(), data, window.span());
 }
 
@@ -120,7 +131,7 @@ Outcome PieceMover::change_range(const Window& window) {
   // The gaps behind the end of the file become zeros, as they do without sieving.
   std::memset(data + before.bytes, 0, window.span() - before.bytes);
   for (const FilePiece& piece : window.pieces)
-    std::memcpy(data + (piece.offset - window.begin()), piece.data, piece.bytes);
+    copy_piece(data + (piece.offset - window.begin()), piece.data, piece.bytes);
   const Outcome after = storage_.write(window.begin(), data, window.span());
   return {.code = after.code,
           .bytes = bytes_below(window.pieces, window.begin() + static_cast<MPI_Offset>(after.bytes))};
@@ -146,8 +157,8 @@ Outcome PieceMover::read_window(const Window& window) {
   const MPI_Offset end = window.begin() + static_cast<MPI_Offset>(got.bytes);
   for (const FilePiece& piece : window.pieces) {
     if (end <= piece.offset) break;
-    std::memcpy(piece.data, data + (piece.offset - window.begin()),
-                std::min(piece.bytes, static_cast<std::size_t>(end - piece.offset)));
+    copy_piece(piece.data, data + (piece.offset - window.begin()),
+               std::min(piece.bytes, static_cast<std::size_t>(end - piece.offset)));
   }
   return {.code = got.code, .bytes = bytes_below(window.pieces, end)};
 }

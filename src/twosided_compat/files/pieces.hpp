@@ -23,11 +23,16 @@ struct FilePiece {
 /// Without a hint, a piece goes together with the gap before it if both together have at most so many bytes:
 /// to move them takes about as long as another system call.
 constexpr MPI_Count kMostWithGap = 4096;
+/// The same for reads, which need no lock and move the gap once. The system copies long ranges faster by the
+/// byte than single pages, unless the file is one of tmpfs, which has single pages.
+constexpr MPI_Count kMostReadWithGap = 16384;
+constexpr MPI_Count kMostReadInMemoryWithGap = 8192;
 
 /// How pieces are moved.
 struct PiecePolicy {
   /// Whether gaps between pieces may be read or written together with them (data sieving).
   Switch sieve = Switch::kAutomatic;
+  MPI_Count most_with_gap = kMostWithGap;
   std::size_t buffer_bytes = 0;  ///< of the memory for pieces that go by one system call
   /// Writes take locks, because some process of the file may write gaps.
   bool locks = false;

@@ -4,7 +4,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,6 +50,11 @@ Outcome move_all(const Storage& storage, const char* name, std::span<iovec> part
 }
 
 }  // namespace
+
+bool Storage::is_in_memory_file(int descriptor) {
+  struct statfs status = {};
+  return ::fstatfs(descriptor, &status) == 0 && status.f_type == TMPFS_MAGIC;
+}
 
 int Storage::failed(const char* call) const {
   return system_failure(errno, fmt::format("{} of {}", call, path_));

@@ -28,13 +28,16 @@ class Storage {
       : descriptor_(std::move(descriptor)),
         path_(std::move(path)),
         can_read_(can_read),
-        can_write_(can_write) {}
+        can_write_(can_write),
+        in_memory_(is_in_memory_file(descriptor_.get())) {}
 
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Return what the system lets this process do, which may be more than the program has asked for.
   [[nodiscard]] bool can_read() const { return can_read_; }
   [[nodiscard]] bool can_write() const { return can_write_; }
+  /// Returns whether the file is one of tmpfs.
+  [[nodiscard]] bool is_in_memory() const { return in_memory_; }
 
   /// Write and read all bytes at an offset, unless a call fails or the file ends.
   [[nodiscard]] Outcome write(MPI_Offset offset, const std::byte* data, std::size_t bytes) const;
@@ -55,10 +58,13 @@ class Storage {
  private:
   friend class RangeLock;
 
+  [[nodiscard]] static bool is_in_memory_file(int descriptor);
+
   Descriptor descriptor_;
   std::string path_;
   bool can_read_;
   bool can_write_;
+  bool in_memory_;
   /// Held with every RangeLock: the system's locks belong to the descriptor, so they do not keep this
   /// process's threads apart.
   mutable std::mutex locking_;

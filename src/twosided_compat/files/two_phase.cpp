@@ -23,6 +23,8 @@ AccessExtent extent_of(const File& file, const FileAccess& access) {
   const bool writes = access.direction() == FileDirection::kWrite;
   AccessExtent extent;
   extent.wish = static_cast<std::int32_t>(writes ? file.hints.romio_cb_write : file.hints.romio_cb_read);
+  const PiecePolicy policy = file.policy(access.direction());
+  if (policy.sieve != Switch::kDisable) extent.sieved = static_cast<std::int32_t>(policy.most_with_gap);
   if (access.bytes() == 0 || !view.has_data()) return extent;
   extent.begin = view.offset_of(access.position);
   extent.end = view.offset_of(access.end() - 1) + 1;
@@ -44,9 +46,23 @@ bool interleave(std::span<AccessExtent> all) {
   return false;
 }
 
+/// Returns whether each member of one host reads its parts faster together with the gaps between them, which
+/// others read again, than it gets them from an aggregator. The system copies a range from its cache several
+/// times in the time in which an aggregator takes lists of parts in and sends their data.
+bool reads_gaps_faster(std::span<const AccessExtent> all) {
+  // On 2 processors, 8 members that each read the range of all take as long as the exchange of pieces of 64
+  // bytes.
+  constexpr MPI_Count kMostRead = 8;
+  const auto sieved = std::ranges::min(all, {}, &AccessExtent::sieved).sieved;
+  return std::ranges::all_of(all, [&](const AccessExtent& extent) {
+    const MPI_Offset range = extent.end - extent.begin;
+    return extent.bytes == 0 || (range / extent.parts <= sieved && range / extent.bytes <= kMostRead);
+  });
+}
+
 /// Returns whether the members access the file together. All decide the same. It allocates nothing, here and
 /// in divide(), because a member that could not decide would leave the others alone.
-bool is_together(const File& file, std::span<AccessExtent> all) {
+bool is_together(const File& file, FileDirection direction, std::span<AccessExtent> all) {
   MPI_Count bytes = 0;
   MPI_Count parts = 0;
   bool all_wish = true;
@@ -57,8 +73,10 @@ bool is_together(const File& file, std::span<AccessExtent> all) {
     parts += extent.parts;
   }
   if (bytes == 0) return false;
-  const MPI_Count large = file.is_on_one_host() ? kLargePartOnOneHost : kLargePart;
-  return all_wish || (bytes / parts < large && interleave(all));
+  if (all_wish) return true;
+  const bool on_one_host = file.is_on_one_host();
+  if (on_one_host && direction == FileDirection::kRead && reads_gaps_faster(all)) return false;
+  return bytes / parts < (on_one_host ? kLargePartOnOneHost : kLargePart) && interleave(all);
 }
 
 MPI_Offset rounded_up(MPI_Offset value, MPI_Offset unit) { return (value + unit - 1) / unit * unit; }
@@ -117,7 +135,7 @@ Outcome transfer_together(File& file, const FileAccess& access, int code) {
   const AccessExtent mine = code == MPI_SUCCESS ? extent_of(file, access) : AccessExtent{.code = code};
   if (const int shared = share_extents(file, mine); shared != MPI_SUCCESS) return {.code = shared};
   Division division;
-  if (!is_together(file, file.extents) || !divide(file, file.extents, division))
+  if (!is_together(file, access.direction(), file.extents) || !divide(file, file.extents, division))
     return transfer(file, access);
   std::optional<Exchange> exchange;
   if (const int made = make_exchange(file, access, division, exchange); made != MPI_SUCCESS)
