@@ -43,6 +43,11 @@ contains
         divisor = 10
       case ('--suite')
         i = i + 1
+      case ('--help', '-h')
+        if (this_image() == 1) print '(a)', &
+          'usage: rmarun -n 2 coarrays-bench [--json FILE] [--quick] [--suite coarrays] [--backend NAME]', &
+          'Measures coarrays of Fortran: transfers, synchronization and three small programs.'
+        stop
       case default
         error stop 'coarrays-bench: an unknown argument'
       end select

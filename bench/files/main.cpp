@@ -1,11 +1,5 @@
 // The bandwidth of MPI files: writes and reads of contiguous data, of interleaved pieces, and of the blocks
-// of a distributed array. Any MPI compiles it:
-//
-// usage: file-bench FILE [REPETITIONS]
-//
-// Prints a line for each pattern: its name, the megabytes per second of all ranks together that were
-// written and read, as the medians of the repetitions (7 by default). Data are in the system's cache unless
-// FILE's folder has none.
+// of a distributed array. Any MPI compiles it. kUsage says how it is called and what it prints.
 
 #include <mpi.h>
 
@@ -13,10 +7,18 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
 namespace {
+
+constexpr const char* kUsage =
+    "usage: file-bench FILE [REPETITIONS]\n"
+    "Measures the bandwidth of MPI files on the ranks that a launcher starts, for example: rmarun -n 4\n"
+    "file-bench /tmp/data. It makes FILE, and removes it at the end. It prints a line for each pattern: its\n"
+    "name, and the megabytes per second of all ranks together that were written and read, as the medians of\n"
+    "the repetitions (7 by default). Data are in the system's cache unless FILE's folder has none.\n";
 
 /// How the ranks share a file: each repeats a piece, and the pieces of the ranks follow each other.
 struct Pattern {
@@ -145,8 +147,13 @@ Pattern block(int edge) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  if (argc < 2) must(MPI_ERR_ARG, "finding the file's name, the first argument,");
+  const bool helps = argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0);
   const int repetitions = argc > 2 ? std::atoi(argv[2]) : 7;
+  if (helps || argc < 2 || argc > 3 || argv[1][0] == '-' || repetitions < 1) {
+    if (rank_of_world() == 0) std::fputs(kUsage, helps ? stdout : stderr);
+    MPI_Finalize();
+    return helps ? 0 : 2;
+  }
   constexpr MPI_Offset kBytes = MPI_Offset{16} << 20U;
   std::vector<Pattern> patterns;
   for (const MPI_Offset call : {MPI_Offset{4096}, MPI_Offset{65536}, kBytes}) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -131,8 +132,16 @@ int run(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &pair.rank);
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  constexpr const char* kUsage =
+      "usage, on 2 ranks: mpi-network-bench ITERATIONS MEGABYTES JSON\n"
+      "Measures latency and bandwidth of messages, puts and gets between two ranks, for compare_ofi.sh.\n";
+  if (argc == 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
+    if (pair.rank == 0) std::fputs(kUsage, stdout);
+    MPI_Finalize();
+    return 0;
+  }
   if (argc != 4 || ranks != 2) {
-    std::fprintf(stderr, "usage, on 2 ranks: mpi-network-bench ITERATIONS MEGABYTES JSON\n");
+    std::fputs(kUsage, stderr);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   pair.iterations = std::atoi(argv[1]);

@@ -156,10 +156,17 @@ static int read_options(int argc, char** argv) {
 }
 
 int main(int argc, char** argv) {
+  static const char* const usage =
+      "usage: rmarun -n 2 shmem-bench [--json FILE] [--quick] [--no-cswap] [--suite shmem]\n"
+      "Measures calls of OpenSHMEM between two ranks, on the heap and on static data, in nanoseconds.\n";
   shmem_init();
+  if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+    if (shmem_my_pe() == 0) fputs(usage, stdout);
+    shmem_finalize();
+    return 0;
+  }
   if (!read_options(argc, argv) || shmem_n_pes() != 2) {
-    if (shmem_my_pe() == 0)
-      fputs("usage: rmarun -n 2 shmem-bench [--json FILE] [--quick] [--no-cswap] [--suite shmem]\n", stderr);
+    if (shmem_my_pe() == 0) fputs(usage, stderr);
     return 2;
   }
   if (options.json != NULL && shmem_my_pe() == 0) {
