@@ -4,8 +4,8 @@
 
 namespace librma::transport {
 
-/// Lets the calling thread's sleeps last up to 10 ms longer while this object exists. Two libraries of
-/// Omni-Path, with which Debian's libfabric is linked, measure the processor's clock when they are loaded, for
+/// Lets the calling thread's sleeps last up to 10 ms longer while this object exists. Debian's libfabric is
+/// linked with two libraries of Omni-Path, which measure the processor's clock when they are loaded, for
 /// 0.1 s each. They sleep for 125 us at a time, and to wake up 700 times takes 15 ms of processor time. A few
 /// longer sleeps measure as well.
 class TimerSlackGuard {
