@@ -40,10 +40,8 @@ struct alignas(64) TeamBlock : TeamShape {
   /// The posts of one-way rounds that a member may have in lines, and in slots, before its readers have read
   /// the first of them. Where ranks share processors, the first member of a scan executes so many scans in
   /// one time slice.
-  static constexpr std::uint64_t kOneWayLines = 128;
-  static constexpr std::uint64_t kOneWaySlots = 8;
-  /// A member publishes how far it has read after so many one-way rounds.
-  static constexpr std::uint64_t kReadReport = 4;
+  static constexpr std::uint64_t kOneWayLines = 64;
+  static constexpr std::uint64_t kOneWaySlots = 4;
 
   /// The outboxes of one member. There are two of `lines` and `pieces`, for odd and for even rounds. The
   /// other two are for one-way rounds.

@@ -63,7 +63,8 @@ void Rounds::post() {
 void Rounds::report_read() {
   // Releases what this member has read to the acquire load in await_read(). The exchange is ordered as in
   // post().
-  block_.member(member_).read.exchange(one_way_, std::memory_order_seq_cst);
+  reported_ = one_way_;
+  block_.member(member_).read.exchange(reported_, std::memory_order_seq_cst);
   block_.member(member_).doorbell.wake_ordered();
 }
 
@@ -111,8 +112,7 @@ Status Rounds::await_readers(std::uint64_t most) {
   note_read();
   if (may_reuse(most)) return {};
   // Every member begins this round without waiting for the post of this member. A member that begins it has
-  // published that it has read all rounds but the last kReadReport of those before.
-  static_assert(TeamBlock::kReadReport <= TeamBlock::kOneWaySlots / 2);
+  // published that it has read all rounds but the last most / 4 of those before.
   const std::uint64_t enough = one_way_ - most / 2;
   if (reader_ != kAnyReader) {
     RMA_TRY(await_read(reader_, enough));

@@ -42,16 +42,17 @@ namespace librma {
 /// member that posts. That line was last used in round n - kOneWayLines.
 ///
 /// A member overwrites a line only after all members that may read it have done so. Each member publishes in
-/// `read` how many one-way rounds it has behind it, after every kReadReport rounds. A member that posts names
-/// the reader of its data, or says that anyone may read them. It waits in open_post() until that reader has
-/// read enough, and until all members have read the posts that were not for that reader alone. So a member of
-/// a chain runs ahead of the next one, however far that is ahead of the last one. A meeting says the same of
-/// all members and all earlier rounds.
+/// `read` how many one-way rounds it has behind it, each time that is a quarter of the lines, or of the slots
+/// where these are used. A member that posts names the reader of its data, or says that anyone may read them.
+/// It waits in open_post() until that reader has read enough, and until all members have read the posts that
+/// were not for that reader alone. So a member of a chain runs ahead of the next one, however far that is
+/// ahead of the last one. A meeting says the same of all members and all earlier rounds.
 ///
 /// A member sleeps at the doorbell of the member that it waits for, so a post wakes only those that want it.
 ///
-/// A one-way round fails for a member if the one that it waits for has ended and has not posted. This closes
-/// the team, so the next meeting fails for all members. Others may have got the data of the same round.
+/// A one-way round fails for a member if the one that it waits for has ended and has not posted, or not read.
+/// This closes the team, so the next meeting fails for all members. Others may have got the data of the same
+/// round.
 ///
 /// The class knows no job and no process: a member may also be a thread. One thread at a time uses it.
 class Rounds {
@@ -82,7 +83,7 @@ class Rounds {
   /// then it is false.
   [[nodiscard]] bool begin_one_way(std::size_t bytes) {
     if (bytes > TeamBlock::kSlotBytes || failed_) return false;
-    if (one_way_ % TeamBlock::kReadReport == 0) report_read();
+    if (one_way_ - reported_ >= most_posts(bytes) / 4) report_read();
     ++one_way_;
     return true;
   }
@@ -96,7 +97,7 @@ class Rounds {
       for_others_ = one_way_ - 1;
     }
     if (reader == kAnyReader) for_others_ = one_way_;
-    const std::uint64_t most = fits_line(bytes) ? TeamBlock::kOneWayLines : TeamBlock::kOneWaySlots;
+    const std::uint64_t most = most_posts(bytes);
     if (!may_reuse(most)) {
       RMA_TRY(await_readers(most));
     }
@@ -111,7 +112,13 @@ class Rounds {
   [[nodiscard]] const std::byte* posted(int member, std::size_t bytes) { return one_way_box(member, bytes); }
 
  private:
-  [[nodiscard]] static bool fits_line(std::size_t bytes) { return bytes <= TeamBlock::kInlineBytes; }
+  [[nodiscard]] static constexpr bool fits_line(std::size_t bytes) {
+    return bytes <= TeamBlock::kInlineBytes;
+  }
+  /// Returns how many posts of this size a member may have before its readers have read the first of them.
+  [[nodiscard]] static constexpr std::uint64_t most_posts(std::size_t bytes) {
+    return fits_line(bytes) ? TeamBlock::kOneWayLines : TeamBlock::kOneWaySlots;
+  }
   [[nodiscard]] TeamBlock::Line& one_way_line(int member, std::uint64_t round) {
     return block_.member(member).one_way_lines[round % TeamBlock::kOneWayLines];
   }
@@ -160,6 +167,7 @@ class Rounds {
   const int members_;
   std::uint64_t met_ = 0;             ///< number of rounds that all members have come to
   std::uint64_t one_way_ = 0;         ///< number of one-way rounds that this member has begun
+  std::uint64_t reported_ = 0;        ///< number of those that this member has published to have read
   std::uint64_t read_by_all_ = 0;     ///< the last one-way round that all members are known to have read
   int reader_ = kAnyReader;           ///< the reader of this member's posts after the round for_others_
   std::uint64_t read_by_reader_ = 0;  ///< the last round that it is known to have read
