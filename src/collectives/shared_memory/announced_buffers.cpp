@@ -38,14 +38,6 @@ AnnouncedBuffers::BufferCard AnnouncedBuffers::card_of(const Mine& mine) const {
 
 Status AnnouncedBuffers::announce(const Mine& mine) { return exchange(card_of(mine)); }
 
-Status AnnouncedBuffers::post(const BufferCard& mine, int reader) {
-  std::byte* box = nullptr;
-  RMA_TRY(rounds_.open_post(sizeof mine, reader, box));
-  std::memcpy(box, &mine, sizeof mine);
-  rounds_.post();
-  return {};
-}
-
 AnnouncedBuffers::BufferCard AnnouncedBuffers::posted(int member) const {
   BufferCard card;
   std::memcpy(&card, rounds_.posted(member, sizeof card), sizeof card);
@@ -57,7 +49,7 @@ Status AnnouncedBuffers::announce_root(int root, const Mine& mine) {
   BufferCard& card = cards_[static_cast<std::size_t>(root)];
   if (root == rounds_.member()) {
     card = card_of(mine);
-    return post(card, Rounds::kAnyReader);
+    return rounds_.post_copy(&card, sizeof card, Rounds::kAnyReader);
   }
   RMA_TRY(rounds_.await(root));
   card = posted(root);
@@ -66,7 +58,8 @@ Status AnnouncedBuffers::announce_root(int root, const Mine& mine) {
 
 Status AnnouncedBuffers::finish_root(int root, rma_status_t used) {
   if (root != rounds_.member()) {
-    RMA_TRY(post({.status = used}, root));
+    const BufferCard mine = {.status = used};
+    RMA_TRY(rounds_.post_copy(&mine, sizeof mine, root));
     return used == RMA_SUCCESS ? Status() : not_copied(used, rounds_.member());
   }
   int failed = root;

@@ -38,11 +38,12 @@ class AnnouncedBuffers {
   /// Does the same for a list of blocks, which this member has written to its outbox. `shared`: all of them
   /// are in its heap. `in_place`: results come to the same blocks.
   [[nodiscard]] Status announce_list(bool shared, bool in_place = false);
-  /// Tells the others the root's buffers. `mine` is the root's; the other members' is not read. After it
-  /// only the functions that ask for the root's buffers may be called.
+  /// The root tells the others its buffers, which are `mine`. The other members wait for that, and their
+  /// `mine` has no effect. Until finish_root() a member may ask for the root's buffers only.
   [[nodiscard]] Status announce_root(int root, const Mine& mine);
-  /// Returns at the root when all members have used its buffers. `used` is what this member found. If a
-  /// member failed, so does the root.
+  /// Ends what announce_root() began. The root returns when all members have used its buffers, the others
+  /// return at once. `used` is the outcome of this member's copy. If a member's copy failed, that member and
+  /// the root fail.
   [[nodiscard]] Status finish_root(int root, rma_status_t used);
   /// Returns whether every member has these blocks of this process mapped.
   [[nodiscard]] bool all_shared(std::span<const rma_block_t> blocks) const;
@@ -112,8 +113,7 @@ class AnnouncedBuffers {
   [[nodiscard]] bool any_has(std::uint32_t flag) const;
   [[nodiscard]] BufferCard card_of(const Mine& mine) const;
   [[nodiscard]] Status tell(const BufferCard& mine);
-  /// Posts a card in a one-way round.
-  [[nodiscard]] Status post(const BufferCard& mine, int reader);
+  /// Returns the card that a member has posted in this one-way round.
   [[nodiscard]] BufferCard posted(int member) const;
   [[nodiscard]] Status exchange(BufferCard mine);
   [[nodiscard]] rma_status_t read(int member, const std::byte* from, bool shared,

@@ -80,14 +80,6 @@ Status SharedExchange::run(const rma_collective_t& collective, bool& done) {
   return {};
 }
 
-Status SharedExchange::post(const std::byte* data, std::size_t bytes, int reader) {
-  std::byte* box = nullptr;
-  RMA_TRY(rounds_.open_post(bytes, reader, box));
-  std::memcpy(box, data, bytes);
-  rounds_.post();
-  return {};
-}
-
 Status SharedExchange::broadcast(const rma_collective_t& collective, bool& done) {
   auto* const data = static_cast<std::byte*>(collective.dst);
   const std::size_t bytes = collective.bytes;
@@ -109,7 +101,7 @@ Status SharedExchange::broadcast(const rma_collective_t& collective, bool& done)
         [] { return false; }, done);
   }
   if (bytes != 0 && rounds_.begin_one_way(bytes)) {
-    if (is_root) return post(data, bytes, Rounds::kAnyReader);
+    if (is_root) return rounds_.post_copy(data, bytes, Rounds::kAnyReader);
     RMA_TRY(rounds_.await(root));
     std::memcpy(data, rounds_.posted(root, bytes), bytes);
     return {};
@@ -150,7 +142,7 @@ Status SharedExchange::gather(const rma_collective_t& collective, bool& done) {
         [&] { return announced_.all_sources_mapped(); }, done);
   }
   if (bytes != 0 && rounds_.begin_one_way(bytes)) {
-    if (!is_root) return post(src, bytes, root);
+    if (!is_root) return rounds_.post_copy(src, bytes, root);
     for (int from = 0; from < members(); ++from) {
       if (from == root) {
         copy_unless_same(dst + place_of(from), src, bytes);
@@ -221,7 +213,7 @@ Status SharedExchange::scatter(const rma_collective_t& collective, bool& done) {
   if (bytes == 0) return {};
   if (rounds_.begin_one_way(all)) {
     if (is_root) {
-      RMA_TRY(post(src, all, Rounds::kAnyReader));
+      RMA_TRY(rounds_.post_copy(src, all, Rounds::kAnyReader));
       copy_unless_same(dst, src + mine_at, bytes);
       return {};
     }

@@ -117,8 +117,6 @@ class SharedExchange {
   [[nodiscard]] Status scan_chain(const rma_collective_t& collective, bool exclusive);
   [[nodiscard]] Status scan_direct(const rma_collective_t& collective, bool exclusive);
 
-  /// Posts data in a one-way round, for `reader` alone or for any member (Rounds::kAnyReader).
-  [[nodiscard]] Status post(const std::byte* data, std::size_t bytes, int reader);
   /// Waits until the members 0 to end - 1, but not this one, have posted in the one-way round.
   [[nodiscard]] Status await_below(int end);
 

@@ -120,7 +120,7 @@ Status SharedExchange::reduce(const rma_collective_t& collective, bool& done) {
     if (src == dst) copy_mapped(dst + begin, result, piece);
   };
   if (bytes != 0 && rounds_.begin_one_way(bytes)) {
-    if (!is_root) return post(src, bytes, root);
+    if (!is_root) return rounds_.post_copy(src, bytes, root);
     RMA_TRY(await_below(members()));
     make_result(0, bytes, [&](int from) { return rounds_.posted(from, bytes); });
     return {};

@@ -62,7 +62,7 @@ Status SharedExchange::scan(const rma_collective_t& collective, bool exclusive, 
   }
   if (bytes != 0 && rounds_.begin_one_way(bytes)) {
     if (members() == 2 || (crowded_ && members() > 2)) return scan_chain(collective, exclusive);
-    RMA_TRY(post(src, bytes, Rounds::kAnyReader));
+    RMA_TRY(rounds_.post_copy(src, bytes, Rounds::kAnyReader));
     if (Status come = await_below(last + 1); !come.ok() || last < 0) return come;
     combine(dst, collective.count, last, reducer, [&](int from) { return rounds_.posted(from, bytes); });
     return {};
@@ -83,7 +83,7 @@ Status SharedExchange::scan_chain(const rma_collective_t& collective, bool exclu
   auto* const dst = static_cast<std::byte*>(collective.dst);
   const auto* const src = static_cast<const std::byte*>(collective.src);
   if (member() == 0) {
-    RMA_TRY(post(src, bytes, 1));
+    RMA_TRY(rounds_.post_copy(src, bytes, 1));
     if (!exclusive && dst != src) std::memcpy(dst, src, bytes);
     return {};
   }

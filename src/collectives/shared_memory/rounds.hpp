@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "collectives/members/roster.hpp"
 #include "collectives/members/team_block.hpp"
@@ -106,6 +107,14 @@ class Rounds {
   }
   /// Posts the bytes there, and wakes the members that sleep until they are there.
   void post();
+  /// Does both with a copy of `bytes` bytes.
+  [[nodiscard]] Status post_copy(const void* data, std::size_t bytes, int reader) {
+    std::byte* box = nullptr;
+    RMA_TRY(open_post(bytes, reader, box));
+    std::memcpy(box, data, bytes);
+    post();
+    return {};
+  }
   /// Waits until `member` has posted in this one-way round. RMA_ERR_PEER_LOST.
   [[nodiscard]] Status await(int member);
   /// Returns the data that `member` has posted. They are valid until this member begins its next round.
@@ -136,10 +145,10 @@ class Rounds {
     const std::uint64_t last = one_way_ - most;
     return std::min(last, for_others_) <= read_by_all_ && (reader_ == kAnyReader || last <= read_by_reader_);
   }
-  /// Returns if may_reuse(most) is true. Else waits until half of the lines or slots are free, so that this
-  /// member waits rarely.
+  /// Looks how far the readers have come, and returns at once if that lets this member reuse its oldest post.
+  /// If not, it waits until half of its lines or slots are free, so that it waits rarely.
   [[nodiscard]] Status await_readers(std::uint64_t most);
-  /// Looks how far the readers have come.
+  /// Reads how far the readers have come, without waiting.
   void note_read();
   /// Waits until `member` has read this round.
   [[nodiscard]] Status await_read(int member, std::uint64_t round);
