@@ -2,24 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "../bytes_read.hpp"
 #include "rmarun/environment.hpp"
 
 namespace rmarun {
 namespace {
-
-/// Returns how many bytes this process has read so far.
-long bytes_read() {
-  std::ifstream counts("/proc/self/io");
-  std::string name;
-  long bytes = -1;
-  counts >> name >> bytes;
-  return name == "rchar:" ? bytes : -1;
-}
 
 TEST(NeededLibraries, AreFoundWithoutReadingTheTablesOfTexts) {
   const long before = bytes_read();

@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 
+#include "../../bytes_read.hpp"
 #include "transport/ofi/fabric_choice.hpp"
 #include "transport/ofi/kernel_symbols_guard.hpp"
 #include "transport/ofi/libfabric.hpp"
@@ -75,15 +75,6 @@ TEST(ImportReplacement, IsNothingForAFunctionThatIsNotImported) {
   ASSERT_NE(library.handle, nullptr) << dlerror();
   const ImportReplacement replacement(library.handle, "no_such_function", nullptr);
   EXPECT_NE(library.open(kOtherFile), nullptr);
-}
-
-/// Returns how many bytes this process has read so far.
-long bytes_read() {
-  std::ifstream counts("/proc/self/io");
-  std::string name;
-  long bytes = -1;
-  counts >> name >> bytes;
-  return name == "rchar:" ? bytes : -1;
 }
 
 /// The list of the kernel's functions has 5 to 12 MB. Ends with the status of a success if less was read.
