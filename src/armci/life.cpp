@@ -1,5 +1,6 @@
 // The beginning and the end of the job.
 
+#include <cstdlib>
 #include <mutex>
 #include <numeric>
 
@@ -71,7 +72,26 @@ void finalize() {
 
 }  // namespace
 
+void end_with_program(const char* call) {
+  // A program that fails must not wait for the other processes, which may wait for it: the launcher ends the
+  // job with its code. A forked child is not a member of the job. Neither of them may take the lock, which
+  // another thread may hold for ever.
+  static constexpr auto kEnd = [](int status, void* /*unused*/) {
+    constexpr int kSeenByParent = 0xff;
+    if ((status & kSeenByParent) != 0 || rma_initialized() == 0) return;
+    {
+      const std::lock_guard guard(life_lock);
+      nesting = 0;
+      if (current.load(std::memory_order_acquire) != nullptr) end();
+    }
+    leave_messages();
+  };
+  static const bool registered = on_exit(kEnd, nullptr) == 0;
+  if (!registered) die(call, "the C library has no room for an exit handler");
+}
+
 void init(const Beginning& beginning, const char* call) {
+  end_with_program(call);
   const std::lock_guard guard(life_lock);
   if (nesting == 0) {
     if (current.load(std::memory_order_acquire) == nullptr) {
@@ -84,6 +104,7 @@ void init(const Beginning& beginning, const char* call) {
 }
 
 void init_messages(const Beginning& beginning, const char* call) {
+  end_with_program(call);
   const std::lock_guard guard(life_lock);
   if (current.load(std::memory_order_acquire) == nullptr) begin(beginning, call);
 }

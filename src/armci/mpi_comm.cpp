@@ -152,6 +152,8 @@ void begin_messages(const char* call) {
   init_messages(beginning(named), call);
 }
 
+void leave_messages() {}
+
 void end_processes(int exit_code, const std::string& text) {
   // rma_abort would end only this process, and some launchers would then return an exit code of their own.
   if (mpi_runs()) {

@@ -18,6 +18,9 @@ void close_comm(Group& group);
 /// Begins the job for messages by init_messages(). Ends the process if armci_msg_init was not called.
 void begin_messages(const char* call);
 
+/// Leaves the job that armci_msg_init has joined, at the end of the program. Beside an MPI it joins none.
+void leave_messages();
+
 /// Prints a text and ends this process while the runtime does not run. Ends the others as well if an MPI
 /// can do so.
 [[noreturn]] void end_processes(int exit_code, const std::string& text);

@@ -35,6 +35,8 @@ void begin_messages(const char* call) {
   init_messages(beginning(), call);
 }
 
+void leave_messages() { armci_msg_finalize(); }
+
 void end_processes(int exit_code, const std::string& text) {
   rma_abort(exit_code, text.c_str());
   std::abort();  // not reached
@@ -48,6 +50,7 @@ int PARMCI_Init_args(int* /*argc*/, char*** /*argv*/) {
 }
 
 void armci_msg_init(int* /*argc*/, char*** /*argv*/) {
+  end_with_program(__func__);
   const std::lock_guard guard(message_life_lock);
   if (joined) return;
   require(rma_init(), __func__);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Misuse must end the job, with a text that names the misuse and the place, and with a nonzero exit code.
+# Misuse must end the job, with a text that names the misuse and the place, and with a nonzero exit code. A
+# program that ends with code 0 without ARMCI_Finalize is no failure.
 #
 # usage: life_cases.sh RMARUN LIFE_TEST
 set -euo pipefail
@@ -43,3 +44,16 @@ refused swapped 1 ' ARMCI_PutV: rank' ptr_array_len
 refused type 1 ARMCI_Acc 12345 '/usr/include'
 refused group 1 ARMCI_Group_set_default 99
 refused unlock 1 ARMCI_Unlock
+
+# ends KIND
+ends() {
+  local status=0 out
+  out=$("$rmarun" -n 3 --timeout 120 "$life" exit "$1" 2>&1 < /dev/null) || status=$?
+  if [ $status -ne 0 ] || [ "$(sort <<< "$out")" != $'process 0 ends\nprocess 1 ends\nprocess 2 ends' ]; then
+    echo "exit $1: exit code $status: $out" >&2
+    exit 1
+  fi
+  echo "exit $1: right"
+}
+
+for kind in exit return nested messages messages-init messages-finalized; do ends "$kind"; done

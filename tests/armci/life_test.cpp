@@ -3,8 +3,11 @@
 //
 // usage: life_test                 rounds of initializing and finalizing; exits with 0 if all is right
 //        life_test MISUSE          does something that ends the job
+//        life_test exit KIND       ends with code 0 without ARMCI_Finalize
 #include <armci.h>
+#include <message.h>
 #include <rma/rma.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -134,9 +137,29 @@ int misuse(std::string_view kind) {
   return EXIT_SUCCESS;  // not reached by a misuse
 }
 
+/// Ends the program at another time in each process, so that those that have ended would be missed.
+int end_without_finalize(int argc, char** argv, std::string_view kind) {
+  constexpr useconds_t kLater = 200'000;
+  if (kind.substr(0, 8) == "messages") armci_msg_init(&argc, &argv);
+  if (kind == "messages") {
+    armci_msg_barrier();
+  } else {
+    ARMCI_Init();
+    use();
+  }
+  if (kind == "nested") ARMCI_Init();
+  if (kind == "messages-finalized") armci_msg_finalize();
+  const int me = rma_rank();
+  if (me == 1) usleep(kLater);
+  std::printf("process %d ends\n", me);
+  if (kind == "return") return EXIT_SUCCESS;
+  std::exit(EXIT_SUCCESS);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2) return end_without_finalize(argc, argv, argv[2]);
   if (argc > 1) return misuse(argv[1]);
   alone();
   expect(ARMCI_Initialized() == 0, "not initialized at first");

@@ -48,6 +48,15 @@ static void move_data(int me, shmem_ctx_t ctx) {
   shmem_put_signal_nbi(words, source, 1, &signal_word, 1, SHMEM_SIGNAL_ADD, me);
   shmem_put_signal_nbi(ctx, words, source, 1, &signal_word, 1, SHMEM_SIGNAL_ADD, me);
   EXPECT(signal_word == 4);
+  shmem_signal_set(&signal_word, 1, me);
+  shmem_quiet();
+  shmem_signal_set(ctx, &signal_word, 5, me);
+  shmem_ctx_quiet(ctx);
+  shmem_signal_add(&signal_word, 1, me);
+  shmem_signal_add(ctx, &signal_word, 2, me);
+  shmem_quiet();
+  shmem_ctx_quiet(ctx);
+  EXPECT(signal_word == 8);
 }
 
 static void change_words(int me, shmem_ctx_t ctx) {

@@ -179,7 +179,11 @@ void check_signals(const Place& place) {
   shmem_signal_add(signal, 2, place.next);
   shmem_signal_wait_until(signal, SHMEM_CMP_EQ, 9);
   shmem_barrier_all();
-  shmem_ctx_signal_set(ctx, signal, 1, place.next);
+  shmem_signal_add(ctx, signal, 2, place.next);
+  shmem_signal_wait_until(signal, SHMEM_CMP_EQ, 11);
+  shmem_barrier_all();
+  shmem_ctx_signal_set(ctx, signal, 3, place.next);
+  shmem_signal_set(ctx, signal, 1, place.next);
   shmem_ctx_quiet(ctx);  // the next signal is in another context, and contexts are not ordered
   shmem_signal_wait_until(signal, SHMEM_CMP_LT, 9);
   shmem_putmem_signal(data, &place, 3, signal, 3, SHMEM_SIGNAL_SET, place.next);
