@@ -65,9 +65,10 @@ rma_status_t rma_port_open(uint32_t* port);
 rma_status_t rma_port_close(uint32_t port);
 /** Waits at a port until a rank that accepts (`accepts` is not 0) and one that connects (0) are there. Each
  *  of the two sends `bytes` bytes to the other, and gets the other's by one call of `take`. Receives messages
- *  while it waits.
- *  @return RMA_ERR_ARGUMENT if no such port is open, or it is closed meanwhile. */
-rma_status_t rma_port_meet(uint32_t port, int accepts, const void* mine, size_t bytes,
+ *  while it waits. A rank that connects waits `seconds` seconds at most, or as long as it takes if that is 0.
+ *  @return RMA_ERR_ARGUMENT if no such port is open, it is closed meanwhile, or no rank has accepted in that
+ *  time. */
+rma_status_t rma_port_meet(uint32_t port, int accepts, int seconds, const void* mine, size_t bytes,
                            void (*take)(void* context, const void* theirs, size_t bytes), void* context);
 
 /** Publishes a name with a value. @return RMA_ERR_ARGUMENT if it is published already. */

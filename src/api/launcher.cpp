@@ -73,7 +73,8 @@ std::vector<SpawnedProgram> programs_of(std::span<const rma_launch_program_t> pr
 }
 
 Status ask_about_name(Runtime& runtime, RankCall what, std::span<const std::string> texts) {
-  auto answer = runtime.job->bootstrap().ask(what, 0, encode_texts(texts));
+  const auto encoded = encode_texts(texts);
+  auto answer = runtime.job->bootstrap().ask({.call = what, .body = encoded});
   return answer.ok() ? Status() : std::move(answer).status();
 }
 
@@ -124,8 +125,9 @@ rma_status_t rma_launch(const rma_launch_program_t* programs, int count, const i
     const SpawnCall asked = {.programs = programs_of({programs, static_cast<std::size_t>(count)}),
                              .parents = {parents, parents + parent_count},
                              .number = number};
+    const auto encoded = asked.encode();
     RMA_TRY_ASSIGN(answer, taking_messages_in(runtime, [&] {
-                     return runtime.job->bootstrap().ask(RankCall::spawn, 0, asked.encode());
+                     return runtime.job->bootstrap().ask({.call = RankCall::spawn, .body = encoded});
                    }));
     std::span<const std::byte> rest = answer.body;
     const auto numbers = take_ranks(rest);
@@ -140,7 +142,7 @@ rma_status_t rma_launch(const rma_launch_program_t* programs, int count, const i
 rma_status_t rma_port_open(uint32_t* port) {
   return call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     RMA_TRY(check_not_null(port, "port"));
-    RMA_TRY_ASSIGN(answer, runtime.job->bootstrap().ask(RankCall::open_port, 0, {}));
+    RMA_TRY_ASSIGN(answer, runtime.job->bootstrap().ask({.call = RankCall::open_port}));
     *port = static_cast<std::uint32_t>(answer.words.number);
     return {};
   });
@@ -148,21 +150,26 @@ rma_status_t rma_port_open(uint32_t* port) {
 
 rma_status_t rma_port_close(uint32_t port) {
   return call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    auto answer = runtime.job->bootstrap().ask(RankCall::close_port, static_cast<std::int32_t>(port), {});
+    auto answer = runtime.job->bootstrap().ask(
+        {.call = RankCall::close_port, .number = static_cast<std::int32_t>(port)});
     return answer.ok() ? Status() : std::move(answer).status();
   });
 }
 
-rma_status_t rma_port_meet(uint32_t port, int accepts, const void* mine, size_t bytes,
+rma_status_t rma_port_meet(uint32_t port, int accepts, int seconds, const void* mine, size_t bytes,
                            void (*take)(void* context, const void* theirs, size_t bytes), void* context) {
   return call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
     RMA_TRY(check_range(mine, bytes, "mine"));
     if (take == nullptr) return {RMA_ERR_ARGUMENT, "take is null"};
+    if (seconds < 0) return {RMA_ERR_ARGUMENT, text("seconds is {}", seconds)};
     const RankCall what = accepts != 0 ? RankCall::accept : RankCall::connect;
-    RMA_TRY_ASSIGN(answer, taking_messages_in(runtime, [&] {
-                     return runtime.job->bootstrap().ask(what, static_cast<std::int32_t>(port),
-                                                         {static_cast<const std::byte*>(mine), bytes});
-                   }));
+    RMA_TRY_ASSIGN(
+        answer, taking_messages_in(runtime, [&] {
+          return runtime.job->bootstrap().ask({.call = what,
+                                               .number = static_cast<std::int32_t>(port),
+                                               .body = {static_cast<const std::byte*>(mine), bytes},
+                                               .detail = seconds});
+        }));
     take(context, answer.body.data(), answer.body.size());
     return {};
   });
@@ -181,8 +188,8 @@ rma_status_t rma_name_look_up(const char* name, char* value, size_t room) {
     RMA_TRY(check_not_null(name, "name"));
     RMA_TRY(check_not_null(value, "value"));
     const std::string wanted = name;
-    RMA_TRY_ASSIGN(answer,
-                   runtime.job->bootstrap().ask(RankCall::look_name_up, 0, encode_texts({&wanted, 1})));
+    const auto encoded = encode_texts({&wanted, 1});
+    RMA_TRY_ASSIGN(answer, runtime.job->bootstrap().ask({.call = RankCall::look_name_up, .body = encoded}));
     if (answer.body.size() >= room)
       return {RMA_ERR_SIZE, text("the value of '{}' has {} bytes", wanted, answer.body.size())};
     std::memcpy(value, answer.body.data(), answer.body.size());

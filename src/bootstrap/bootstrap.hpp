@@ -103,11 +103,17 @@ class Bootstrap {
                                                               std::span<const int> wanted);
   /// Asks the launcher (RankCall::spawn and those behind it), and waits for its answer. Thread-safe.
   /// RMA_ERR_ARGUMENT with the launcher's reason if it denies, RMA_ERR_UNSUPPORTED if it cannot do it.
+  struct LauncherQuestion {
+    RankCall call;
+    std::int32_t number = 0;
+    std::span<const std::byte> body = {};
+    std::int32_t detail = 0;
+  };
   struct LauncherAnswer {
     RankWords words;
     std::vector<std::byte> body;
   };
-  virtual Result<LauncherAnswer> ask(RankCall call, std::int32_t number, std::span<const std::byte> body);
+  virtual Result<LauncherAnswer> ask(const LauncherQuestion& question);
 
   /// Writes `text` to stderr and ends all processes of the job. The launcher exits with `exit_code`.
   [[noreturn]] virtual void abort(int exit_code, std::string_view text) = 0;

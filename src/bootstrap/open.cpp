@@ -67,8 +67,7 @@ Result<std::vector<std::vector<std::byte>>> Bootstrap::convene(const Assembly& /
   return no_such_launcher();
 }
 
-Result<Bootstrap::LauncherAnswer> Bootstrap::ask(RankCall /*call*/, std::int32_t /*number*/,
-                                                 std::span<const std::byte> /*body*/) {
+Result<Bootstrap::LauncherAnswer> Bootstrap::ask(const LauncherQuestion& /*question*/) {
   return no_such_launcher();
 }
 

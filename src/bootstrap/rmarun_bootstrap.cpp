@@ -150,9 +150,12 @@ class RmarunBootstrap final : public Bootstrap {
     return cards;
   }
 
-  Result<LauncherAnswer> ask(RankCall call, std::int32_t number, std::span<const std::byte> body) override {
+  Result<LauncherAnswer> ask(const LauncherQuestion& question) override {
     RMA_TRY_ASSIGN(socket, reach_rmarun(directory_));
-    if (!send_call(socket, {.call = call, .rank = rank(), .number = number}, body)) return rmarun_is_gone();
+    const RankCall call = question.call;
+    const RankWords words = {
+        .call = call, .rank = rank(), .number = question.number, .detail = question.detail};
+    if (!send_call(socket, words, question.body)) return rmarun_is_gone();
     RMA_TRY_ASSIGN(answer, hear(socket, call));
     return LauncherAnswer{.words = answer.words, .body = {answer.body().begin(), answer.body().end()}};
   }
@@ -267,7 +270,7 @@ Result<std::unique_ptr<Bootstrap>> open_rmarun_bootstrap(const std::string& dire
   }
   std::unique_ptr<RmarunBootstrap> opened(new RmarunBootstrap({.rank = words.rank,
                                                                .size = answer.words.number,
-                                                               .program = answer.words.program,
+                                                               .program = answer.words.detail,
                                                                .local_ranks = {words.rank},
                                                                .job_id = job,
                                                                .world_first = world->first,

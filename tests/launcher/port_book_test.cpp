@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,6 +48,31 @@ TEST(PortBook, ForgetsWhoWaitsNoMore) {
   EXPECT_FALSE(book.meet(port, Side::accepts, gone));
   book.forget(*gone.socket);
   EXPECT_FALSE(book.meet(port, Side::connects, waiting('b')));
+}
+
+TEST(PortBook, TakesOutWhoHasWaitedLongEnough) {
+  using namespace std::chrono_literals;
+  PortBook book;
+  const std::uint32_t port = book.open();
+  const std::uint32_t other = book.open();
+  EXPECT_FALSE(book.next_deadline());
+  EXPECT_FALSE(book.meet(other, Side::accepts, waiting('a')));
+  EXPECT_FALSE(book.next_deadline());
+  const auto now = std::chrono::steady_clock::now();
+  const auto until = [&](char sent, std::chrono::seconds after) {
+    PortBook::Waiting made = waiting(sent);
+    made.until = now + after;
+    return made;
+  };
+  EXPECT_FALSE(book.meet(port, Side::connects, until('b', 5s)));
+  EXPECT_FALSE(book.meet(port, Side::connects, until('c', 3s)));
+  EXPECT_FALSE(book.meet(port, Side::connects, until('d', 3s)));
+  EXPECT_EQ(book.next_deadline(), now + 3s);
+  EXPECT_TRUE(book.take_overdue(now + 2s).empty());
+  EXPECT_EQ(book.take_overdue(now + 3s).size(), 2U);
+  EXPECT_EQ(book.next_deadline(), now + 5s);
+  EXPECT_EQ(book.meet(port, Side::accepts, waiting('e'))->sent.front(), std::byte{'b'});
+  EXPECT_FALSE(book.next_deadline());
 }
 
 TEST(PortBook, NamesArePublishedOnce) {

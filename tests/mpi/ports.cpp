@@ -86,6 +86,22 @@ void test_two_halves() {
   SUCCEEDS(MPI_Comm_free(&half));
 }
 
+/// Nobody accepts, so a process that connects gives up after the time that its hint names.
+void test_nobody_accepts() {
+  if (rank_in(MPI_COMM_WORLD) != 0) return;
+  PortName port = {};
+  SUCCEEDS(MPI_Open_port(MPI_INFO_NULL, port.data()));
+  MPI_Info hints = MPI_INFO_NULL;
+  SUCCEEDS(MPI_Info_create(&hints));
+  SUCCEEDS(MPI_Info_set(hints, "timeout", "1"));
+  SUCCEEDS(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+  MPI_Comm inter = MPI_COMM_SELF;
+  CHECK(class_of(MPI_Comm_connect(port.data(), hints, 0, MPI_COMM_SELF, &inter)) == MPI_ERR_PORT);
+  CHECK(inter == MPI_COMM_NULL);
+  SUCCEEDS(MPI_Info_free(&hints));
+  SUCCEEDS(MPI_Close_port(port.data()));
+}
+
 /// An address that no other job has.
 sockaddr_un address_of(const PortName& name) {
   sockaddr_un address = {};
@@ -198,6 +214,7 @@ int main(int argc, char** argv) {
     code = result();
   } else {
     test_two_halves();
+    test_nobody_accepts();
     test_join();
     int* seats = nullptr;
     int flag = 0;

@@ -336,8 +336,11 @@ TEST_F(Misuse, RequestsToTheLauncher) {
   EXPECT_TRUE(refused(rma_meet_later(&self, -1, 1), RMA_ERR_ARGUMENT, {"rma_meet_later:", "-1"}));
   EXPECT_TRUE(
       refused(rma_meet_later(&nobody, 1, 1), RMA_ERR_RANK, {"rma_meet_later:", std::to_string(nobody)}));
-  EXPECT_TRUE(refused(rma_port_meet(1, 1, here(), 1, nullptr, nullptr), RMA_ERR_ARGUMENT,
+  EXPECT_TRUE(refused(rma_port_meet(1, 1, 0, here(), 1, nullptr, nullptr), RMA_ERR_ARGUMENT,
                       {"rma_port_meet:", "take"}));
+  const auto take = [](void* /*context*/, const void* /*theirs*/, size_t /*bytes*/) {};
+  EXPECT_TRUE(refused(rma_port_meet(1, 0, -1, here(), 1, take, nullptr), RMA_ERR_ARGUMENT,
+                      {"rma_port_meet:", "seconds is -1"}));
   EXPECT_TRUE(refused(rma_port_open(nullptr), RMA_ERR_ARGUMENT, {"rma_port_open:", "port"}));
 }
 

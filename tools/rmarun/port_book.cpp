@@ -27,6 +27,26 @@ std::optional<PortBook::Waiting> PortBook::meet(std::uint32_t number, Side side,
   return other;
 }
 
+Deadline PortBook::next_deadline() const {
+  Deadline next;
+  for (const auto& [number, port] : ports_) {
+    for (const Waiting& each : port.waiting) next = earliest({next, each.until});
+  }
+  return next;
+}
+
+std::vector<PortBook::Waiting> PortBook::take_overdue(std::chrono::steady_clock::time_point now) {
+  std::vector<Waiting> overdue;
+  for (auto& [number, port] : ports_) {
+    std::erase_if(port.waiting, [&](Waiting& each) {
+      const bool is_over = each.until && *each.until <= now;
+      if (is_over) overdue.push_back(std::move(each));
+      return is_over;
+    });
+  }
+  return overdue;
+}
+
 void PortBook::forget(const librma::Descriptor& socket) {
   for (auto& [number, port] : ports_)
     std::erase_if(port.waiting, [&](const Waiting& each) { return each.socket.get() == &socket; });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "rmarun/deadlines.hpp"
 #include "util/system/descriptor.hpp"
 
 namespace rmarun {
@@ -22,6 +24,7 @@ class PortBook {
   struct Waiting {
     std::shared_ptr<librma::Descriptor> socket;
     std::vector<std::byte> sent;  ///< for the rank on the other side
+    Deadline until = {};          ///< it waits no longer
   };
 
   /// Opens a port. Returns its number, which no port had before.
@@ -32,6 +35,10 @@ class PortBook {
   /// Lets a rank wait at an open port. Returns the rank of the other side that has waited for it, if there is
   /// one: neither waits any more.
   std::optional<Waiting> meet(std::uint32_t port, Side side, Waiting mine);
+  /// Returns when the next rank has waited long enough.
+  [[nodiscard]] Deadline next_deadline() const;
+  /// Takes out the ranks that have waited long enough at `now`.
+  std::vector<Waiting> take_overdue(std::chrono::steady_clock::time_point now);
   /// Forgets a rank that waits no more.
   void forget(const librma::Descriptor& socket);
 

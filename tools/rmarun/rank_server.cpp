@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "rmarun/deadlines.hpp"
 #include "rmarun/processes.hpp"
 #include "rmarun/sharing_groups.hpp"
 #include "util/bytes_of.hpp"
@@ -70,7 +71,9 @@ void RankServer::run() {
                    {by_file_.get(), static_cast<short>(may_accept), 0},
                    {by_name_.get(), static_cast<short>(may_accept), 0}});
     for (const Caller& caller : callers_) events.push_back({caller.socket->get(), POLLIN, 0});
-    static_cast<void>(librma::uninterrupted([&] { return ::poll(events.data(), events.size(), -1); }));
+    const int limit = poll_timeout_until(ports_.next_deadline());
+    static_cast<void>(librma::uninterrupted([&] { return ::poll(events.data(), events.size(), limit); }));
+    deny_overdue();
     look_at_news();
     // A rank's next process calls after the one before has left. So nobody is heard who was accepted after
     // the poll, and the older one of two callers is heard first.
@@ -204,7 +207,7 @@ void RankServer::join(Caller& caller, int rank, std::span<const std::byte> body)
          {.call = librma::RankCall::join,
           .rank = rank,
           .number = static_cast<std::int32_t>(size()),
-          .program = seat.program},
+          .detail = seat.program},
          librma::bytes_of(about), std::as_bytes(std::span(world.parents)));
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -103,6 +104,8 @@ void RankServer::meet_at_port(Caller& caller, const librma::RankWords& words,
   if (!ports_.is_open(port)) return deny(caller, fmt::format("no port {} is open", port));
   const bool accepts = words.call == RankCall::accept;
   PortBook::Waiting mine = {.socket = caller.socket, .sent = {body.begin(), body.end()}};
+  if (!accepts && words.detail > 0)
+    mine.until = std::chrono::steady_clock::now() + std::chrono::seconds(words.detail);
   const auto other =
       ports_.meet(port, accepts ? PortBook::Side::accepts : PortBook::Side::connects, std::move(mine));
   if (!other) return;
@@ -110,6 +113,14 @@ void RankServer::meet_at_port(Caller& caller, const librma::RankWords& words,
   for (const Caller& each : callers_) {
     if (each.socket == other->socket)
       answer(each, {.call = accepts ? RankCall::connect : RankCall::accept}, body);
+  }
+}
+
+void RankServer::deny_overdue() {
+  for (const PortBook::Waiting& waits : ports_.take_overdue(std::chrono::steady_clock::now())) {
+    for (const Caller& each : callers_) {
+      if (each.socket == waits.socket) deny(each, "no process has accepted at the port in the time given");
+    }
   }
 }
 

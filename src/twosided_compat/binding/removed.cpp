@@ -41,9 +41,8 @@ RMA_MPI_WEAK(MPI_Type_lb);
 
 int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint* displacement) {
   MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-  const int code = PMPI_Type_get_extent(datatype, &lower, &extent);
-  if (code == MPI_SUCCESS && displacement != nullptr) *displacement = lower + extent;
+  const int code = PMPI_Type_get_extent(datatype, &lower, displacement);
+  if (code == MPI_SUCCESS) *displacement += lower;
   return code;
 }
 RMA_MPI_WEAK(MPI_Type_ub);

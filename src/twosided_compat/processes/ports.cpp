@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,10 @@ namespace librma::mpi {
 namespace {
 
 constexpr std::string_view kPortPrefix = "librma:";
+/// The hint of MPI_Comm_connect that says how many seconds it waits for an MPI_Comm_accept, and the time
+/// without that hint. Both are those of MPICH.
+constexpr std::string_view kTimeoutKey = "timeout";
+constexpr int kUsualTimeout = 180;
 
 /// What the root of one group tells the root of the other one, and then its own group. The world ranks of the
 /// members follow.
@@ -46,6 +51,17 @@ int find_port(const char* name, std::uint32_t& number) {
   return failure(MPI_ERR_PORT, fmt::format("'{}' is no port of this job", text));
 }
 
+/// Returns the seconds that a root which connects waits. A hint without a positive number is ignored.
+int timeout_of(MPI_Info hints) {
+  const Info* const info = find_info(hints);
+  const auto value = info != nullptr ? info->get(kTimeoutKey) : std::nullopt;
+  if (!value) return kUsualTimeout;
+  int seconds = 0;
+  const char* const end = value->data() + value->size();
+  const auto [stop, error] = std::from_chars(value->data(), end, seconds);
+  return error == std::errc() && stop == end && seconds > 0 ? seconds : kUsualTimeout;
+}
+
 /// Takes what the other root has sent.
 struct Received {
   Card card;
@@ -62,7 +78,8 @@ struct Received {
 };
 
 /// The root's part: meets the other root at the port.
-int meet_root(const Communicator& comm, const char* port_name, bool accepts, Received& theirs) {
+int meet_root(const Communicator& comm, const char* port_name, MPI_Info hints, bool accepts,
+              Received& theirs) {
   std::uint32_t port = 0;
   RMA_TRY(find_port(port_name, port));
   const std::vector<int> ranks = comm.members()->list();
@@ -74,8 +91,10 @@ int meet_root(const Communicator& comm, const char* port_name, bool accepts, Rec
   std::vector<std::byte> message(sizeof mine + ranks.size() * sizeof(int));
   std::memcpy(message.data(), &mine, sizeof mine);
   std::memcpy(message.data() + sizeof mine, ranks.data(), ranks.size() * sizeof(int));
-  RMA_TRY(asked(rma_port_meet(port, accepts ? 1 : 0, message.data(), message.size(), Received::take, &theirs),
-                MPI_ERR_PORT));
+  const int seconds = accepts ? 0 : timeout_of(hints);
+  RMA_TRY(asked(
+      rma_port_meet(port, accepts ? 1 : 0, seconds, message.data(), message.size(), Received::take, &theirs),
+      MPI_ERR_PORT));
   theirs.card.context = accepts ? mine.context : theirs.card.context;
   if (theirs.card.size != static_cast<int>(theirs.ranks.size()) || theirs.ranks.empty())
     return failure(MPI_ERR_INTERN, "the other root has sent no list of its group");
@@ -92,7 +111,7 @@ int meet_group(const char* port_name, MPI_Info info, int root, MPI_Comm handle, 
   int own_code = MPI_SUCCESS;
   if (is_root) {
     own_code = check_hints(info);
-    if (own_code == MPI_SUCCESS) own_code = meet_root(*comm, port_name, accepts, theirs);
+    if (own_code == MPI_SUCCESS) own_code = meet_root(*comm, port_name, info, accepts, theirs);
     theirs.card.code = own_code;
   }
   CollectiveTransfers transfers(*comm, CollectiveTag::kNewContext);

@@ -41,10 +41,10 @@ enum class RankCall : std::uint32_t {
   spawn,      ///< more ranks: see spawn_call.hpp. Answered by the first rank and how many of each program
   open_port,  ///< asks for a port. Answered by its number
   close_port,
-  accept,          ///< waits at the port `number` for a rank that connects, and gets what that has sent
-  connect,         ///< the same the other way round
-  publish_name,    ///< two texts follow, a name and a value
-  look_name_up,    ///< a text follows. Answered by the value
+  accept,        ///< waits at the port `number` for a rank that connects, and gets what that has sent
+  connect,       ///< the same the other way round, for `detail` seconds at most, or as long as it takes if 0
+  publish_name,  ///< two texts follow, a name and a value
+  look_name_up,  ///< a text follows. Answered by the value
   unpublish_name,  ///< a text follows
   gone,            ///< rmarun's answer to `gather`, `meet` and `convene` if `rank` cannot come, and to `card`
   denied,          ///< rmarun's answer to the calls that have connections of their own; the reason follows
@@ -53,12 +53,12 @@ enum class RankCall : std::uint32_t {
 
 /// Each message begins with these.
 struct RankWords {
-  static constexpr std::uint64_t kMagic = 0x3276'6b6e'6172'6d72;  // "rmrankv2": also the version
+  static constexpr std::uint64_t kMagic = 0x3376'6b6e'6172'6d72;  // "rmrankv3": also the version
   std::uint64_t magic = kMagic;
   RankCall call = RankCall::refused;
   std::int32_t rank = 0;    ///< of the process that asks, or that is asked about
   std::int32_t number = 0;  ///< join: that of the seats; abort: the code; others: see RankCall
-  std::int32_t program = 0;
+  std::int32_t detail = 0;  ///< join: the number of the rank's program; connect: see there
 };
 
 /// The ranks that begin together: those of the command line, or of one call of spawn. The ranks that have
