@@ -118,6 +118,10 @@ int main(int argc, char** argv) {
   MPI_Send(&rank, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
   MPI_Error_class(seen, &class);
   check(class == MPI_ERR_RANK, "the error that the handler gets");
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  check(MPI_Type_ub(MPI_INT, NULL) != MPI_SUCCESS && MPI_Type_lb(MPI_INT, NULL) != MPI_SUCCESS &&
+            MPI_Type_extent(MPI_INT, NULL) != MPI_SUCCESS,
+        "null pointers");
   MPI_Errhandler_set(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   markers();
   messages(rank, size);
