@@ -41,10 +41,11 @@ enum class RankCall : std::uint32_t {
   spawn,      ///< more ranks: see spawn_call.hpp. Answered by the first rank and how many of each program
   open_port,  ///< asks for a port. Answered by its number
   close_port,
-  accept,        ///< waits at the port `number` for a rank that connects, and gets what that has sent
-  connect,       ///< the same the other way round, for `detail` seconds at most, or as long as it takes if 0
-  publish_name,  ///< two texts follow, a name and a value
-  look_name_up,  ///< a text follows. Answered by the value
+  accept,  ///< waits at the port `number` for a rank that connects, and gets what that has sent
+  /// the same the other way round, for `detail` seconds at most, or as long as it takes if that is 0
+  connect,
+  publish_name,    ///< two texts follow, a name and a value
+  look_name_up,    ///< a text follows. Answered by the value
   unpublish_name,  ///< a text follows
   gone,            ///< rmarun's answer to `gather`, `meet` and `convene` if `rank` cannot come, and to `card`
   denied,          ///< rmarun's answer to the calls that have connections of their own; the reason follows
