@@ -43,8 +43,8 @@ TEST(MessagePoint, RandomMessagesInAnyOrder) {
     const int to = static_cast<int>(random.below(static_cast<std::size_t>(ranks())));
     const std::size_t length = random.chance(50) ? random.below(300) : random.pick(kLengths);
     const bool in_heap = random.chance(40);
-    // A receive from any process needs a tag of its own: messages with a common tag may have come before, even
-    // of the next test, which other processes may have begun.
+    // A receive from any process needs a tag of its own: messages with a common tag may have come before, and
+    // other processes may have begun the next test.
     const bool any = random.chance(30);
     const int tag =
         any ? 1000 + static_cast<int>(number) : static_cast<int>(random.between(-3, -1)) * 1000003;
