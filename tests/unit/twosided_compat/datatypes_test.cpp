@@ -49,7 +49,7 @@ TEST(MpiDatatypes, SizesAndNames) {
   EXPECT_DENSE(MPI_SHORT, short);
   EXPECT_DENSE(MPI_INT, int);
   EXPECT_DENSE(MPI_LONG, long);
-  EXPECT_DENSE(MPI_LONG_LONG, long long);
+  EXPECT_DENSE(MPI_LONG_LONG_INT, long long);
   EXPECT_DENSE(MPI_UNSIGNED_CHAR, unsigned char);
   EXPECT_DENSE(MPI_UNSIGNED_LONG_LONG, unsigned long long);
   EXPECT_DENSE(MPI_FLOAT, float);
@@ -68,6 +68,9 @@ TEST(MpiDatatypes, SizesAndNames) {
   EXPECT_DENSE(MPI_INTEGER, int);
   EXPECT_DENSE(MPI_LOGICAL, int);
   EXPECT_DENSE(MPI_CHARACTER, char);
+  // Synonyms have the names that come first in table 3.2 of MPI 4.1.
+  expect_bytes(MPI_LONG_LONG, "MPI_LONG_LONG_INT", sizeof(long long), sizeof(long long), sizeof(long long));
+  expect_bytes(MPI_C_FLOAT_COMPLEX, "MPI_C_COMPLEX", sizeof(float[2]), sizeof(float[2]), sizeof(float[2]));
 }
 
 TEST(MpiDatatypes, Pairs) {
