@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <system_error>
 #include <thread>
@@ -73,7 +74,8 @@ void RankServer::run() {
     for (const Caller& caller : callers_) events.push_back({caller.socket->get(), POLLIN, 0});
     const int limit = poll_timeout_until(ports_.next_deadline());
     static_cast<void>(librma::uninterrupted([&] { return ::poll(events.data(), events.size(), limit); }));
-    deny_overdue();
+    deny_all(ports_.take_overdue(std::chrono::steady_clock::now()),
+             "no process has accepted at the port in the time given");
     look_at_news();
     // A rank's next process calls after the one before has left. So nobody is heard who was accepted after
     // the poll, and the older one of two callers is heard first.

@@ -101,12 +101,12 @@ class RankServer {
   void convene(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body);
   void answer_convened(std::uint32_t number);
   void meet_at_port(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body);
-  /// Answers the ranks that have waited long enough at a port.
-  void deny_overdue();
   void close_port(Caller& caller, std::uint32_t port);
   void take_name(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body);
   void spawn(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body);
   static void deny(const Caller& caller, const std::string& why);
+  /// Denies the callers that have waited at a port.
+  void deny_all(std::span<const PortBook::Waiting> waiting, const std::string& why);
   static void answer_card(const Caller& caller, int rank);
   void end(Caller& caller);
   void wait(Caller& caller, librma::RankCall what);

@@ -50,6 +50,13 @@ void RankServer::deny(const Caller& caller, const std::string& why) {
   answer(caller, {.call = RankCall::denied}, std::as_bytes(std::span(why)));
 }
 
+void RankServer::deny_all(std::span<const PortBook::Waiting> waiting, const std::string& why) {
+  for (const Caller& each : callers_) {
+    const auto at_port = [&](const PortBook::Waiting& waits) { return waits.socket == each.socket; };
+    if (std::ranges::any_of(waiting, at_port)) deny(each, why);
+  }
+}
+
 void RankServer::convene(Caller& caller, const librma::RankWords& words, std::span<const std::byte> body) {
   auto ranks = librma::take_ranks(body);
   if (!ranks || !std::ranges::all_of(*ranks, [&](int rank) { return is_seat(rank); }) ||
@@ -91,10 +98,7 @@ void RankServer::answer_card(const Caller& caller, int rank) {
 void RankServer::close_port(Caller& caller, std::uint32_t port) {
   const auto waiting = ports_.close(port);
   if (!waiting) return deny(caller, fmt::format("no port {} is open", port));
-  for (const Caller& each : callers_) {
-    const auto at_port = [&](const PortBook::Waiting& waits) { return waits.socket == each.socket; };
-    if (std::ranges::any_of(*waiting, at_port)) deny(each, fmt::format("port {} was closed", port));
-  }
+  deny_all(*waiting, fmt::format("port {} was closed", port));
   answer(caller, {.call = RankCall::close_port});
 }
 
@@ -113,14 +117,6 @@ void RankServer::meet_at_port(Caller& caller, const librma::RankWords& words,
   for (const Caller& each : callers_) {
     if (each.socket == other->socket)
       answer(each, {.call = accepts ? RankCall::connect : RankCall::accept}, body);
-  }
-}
-
-void RankServer::deny_overdue() {
-  for (const PortBook::Waiting& waits : ports_.take_overdue(std::chrono::steady_clock::now())) {
-    for (const Caller& each : callers_) {
-      if (each.socket == waits.socket) deny(each, "no process has accepted at the port in the time given");
-    }
   }
 }
 
