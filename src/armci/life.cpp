@@ -72,7 +72,7 @@ void finalize() {
 
 }  // namespace
 
-void end_with_program(const char* call) {
+void finalize_at_exit(const char* call) {
   // A program that fails must not wait for the other processes, which may wait for it: the launcher ends the
   // job with its code. A forked child is not a member of the job. Neither of them may take the lock, which
   // another thread may hold for ever.
@@ -91,7 +91,7 @@ void end_with_program(const char* call) {
 }
 
 void init(const Beginning& beginning, const char* call) {
-  end_with_program(call);
+  finalize_at_exit(call);
   const std::lock_guard guard(life_lock);
   if (nesting == 0) {
     if (current.load(std::memory_order_acquire) == nullptr) {
@@ -104,7 +104,7 @@ void init(const Beginning& beginning, const char* call) {
 }
 
 void init_messages(const Beginning& beginning, const char* call) {
-  end_with_program(call);
+  finalize_at_exit(call);
   const std::lock_guard guard(life_lock);
   if (current.load(std::memory_order_acquire) == nullptr) begin(beginning, call);
 }

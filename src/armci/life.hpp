@@ -15,8 +15,8 @@ struct Beginning {
 };
 
 /// From now on, a program that returns from main() or calls exit(), with code 0 and without ARMCI_Finalize,
-/// leaves the job as if it had called it: collective then. Some public programs end in this way.
-void end_with_program(const char* call);
+/// finalizes ARMCI as it ends. That is collective. Some public programs end in this way.
+void finalize_at_exit(const char* call);
 
 /// Performs one ARMCI_Init. The first one begins the job, unless messages have begun it. Ends the job
 /// if that fails.

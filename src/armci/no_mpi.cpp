@@ -50,7 +50,7 @@ int PARMCI_Init_args(int* /*argc*/, char*** /*argv*/) {
 }
 
 void armci_msg_init(int* /*argc*/, char*** /*argv*/) {
-  end_with_program(__func__);
+  finalize_at_exit(__func__);
   const std::lock_guard guard(message_life_lock);
   if (joined) return;
   require(rma_init(), __func__);

@@ -101,8 +101,7 @@ class Bootstrap {
   virtual Result<std::vector<std::vector<std::byte>>> convene(const Assembly& assembly,
                                                               std::span<const std::byte> card,
                                                               std::span<const int> wanted);
-  /// Asks the launcher (RankCall::spawn and those behind it), and waits for its answer. Thread-safe.
-  /// RMA_ERR_ARGUMENT with the launcher's reason if it denies, RMA_ERR_UNSUPPORTED if it cannot do it.
+  /// The parts of a call (RankWords), and of its answer.
   struct LauncherQuestion {
     RankCall call;
     std::int32_t number = 0;
@@ -113,6 +112,8 @@ class Bootstrap {
     RankWords words;
     std::vector<std::byte> body;
   };
+  /// Asks the launcher (RankCall::spawn and those behind it), and waits for its answer. Thread-safe.
+  /// RMA_ERR_ARGUMENT with the launcher's reason if it denies, RMA_ERR_UNSUPPORTED if it cannot do it.
   virtual Result<LauncherAnswer> ask(const LauncherQuestion& question);
 
   /// Writes `text` to stderr and ends all processes of the job. The launcher exits with `exit_code`.

@@ -1,5 +1,8 @@
 #include "rmarun/port_book.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace rmarun {
 
 std::uint32_t PortBook::open() {
@@ -38,11 +41,10 @@ Deadline PortBook::next_deadline() const {
 std::vector<PortBook::Waiting> PortBook::take_overdue(std::chrono::steady_clock::time_point now) {
   std::vector<Waiting> overdue;
   for (auto& [number, port] : ports_) {
-    std::erase_if(port.waiting, [&](Waiting& each) {
-      const bool is_over = each.until && *each.until <= now;
-      if (is_over) overdue.push_back(std::move(each));
-      return is_over;
-    });
+    const auto taken = std::ranges::stable_partition(
+        port.waiting, [&](const Waiting& each) { return !each.until || *each.until > now; });
+    std::ranges::move(taken, std::back_inserter(overdue));
+    port.waiting.erase(taken.begin(), taken.end());
   }
   return overdue;
 }

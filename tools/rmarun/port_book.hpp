@@ -24,7 +24,7 @@ class PortBook {
   struct Waiting {
     std::shared_ptr<librma::Descriptor> socket;
     std::vector<std::byte> sent;  ///< for the rank on the other side
-    Deadline until = {};          ///< it waits no longer
+    Deadline until = {};          ///< it waits no longer than that
   };
 
   /// Opens a port. Returns its number, which no port had before.
