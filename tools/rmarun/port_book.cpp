@@ -41,10 +41,11 @@ Deadline PortBook::next_deadline() const {
 std::vector<PortBook::Waiting> PortBook::take_overdue(std::chrono::steady_clock::time_point now) {
   std::vector<Waiting> overdue;
   for (auto& [number, port] : ports_) {
-    const auto taken = std::ranges::stable_partition(
-        port.waiting, [&](const Waiting& each) { return !each.until || *each.until > now; });
-    std::ranges::move(taken, std::back_inserter(overdue));
-    port.waiting.erase(taken.begin(), taken.end());
+    const auto taken =
+        std::stable_partition(port.waiting.begin(), port.waiting.end(),
+                              [&](const Waiting& each) { return !each.until || *each.until > now; });
+    std::move(taken, port.waiting.end(), std::back_inserter(overdue));
+    port.waiting.erase(taken, port.waiting.end());
   }
   return overdue;
 }
