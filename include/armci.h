@@ -119,8 +119,8 @@ typedef int armci_domain_t;
 /* ---- Life ---------------------------------------------------------------------------------------------- */
 
 /* Initializes ARMCI. Collective. Calls nest: each needs its own ARMCI_Finalize. After the last ARMCI_Finalize
- * a program may initialize ARMCI again. A program that ends with code 0 without ARMCI_Finalize calls it as it
- * ends. */
+ * a program may initialize ARMCI again. If a program ends with code 0 without ARMCI_Finalize, the library
+ * finalizes ARMCI then. */
 int ARMCI_Init(void);
 int ARMCI_Init_args(int* argc, char*** argv);
 /* Does the same as ARMCI_Init. Several threads may call ARMCI in any case, whatever MPI thread level is

@@ -78,13 +78,13 @@ void finalize_at_exit(const char* call) {
   // another thread may hold for ever.
   static constexpr auto kEnd = [](int status, void* /*unused*/) {
     constexpr int kSeenByParent = 0xff;
-    if ((status & kSeenByParent) != 0 || rma_initialized() == 0) return;
-    {
+    if ((status & kSeenByParent) != 0) return;
+    if (rma_initialized() != 0) {
       const std::lock_guard guard(life_lock);
       nesting = 0;
       if (current.load(std::memory_order_acquire) != nullptr) end();
     }
-    leave_messages();
+    leave_at_exit();
   };
   static const bool registered = on_exit(kEnd, nullptr) == 0;
   if (!registered) die(call, "the C library has no room for an exit handler");

@@ -45,14 +45,6 @@ bool mpi_runs() {
   return begun != 0 && ended == 0;
 }
 
-/// Finalizes the MPI for a program that exits successfully and did not initialize the MPI itself. A program
-/// that fails must not wait for the others in MPI_Finalize. A child forked by it is not a member of the MPI's
-/// job, although MPI_Initialized says so there.
-void end_mpi(int exit_code, void* /*unused*/) {
-  constexpr int kSeenByParent = 0xff;
-  if ((exit_code & kSeenByParent) == 0 && getpid() == mpi_process && mpi_runs()) MPI_Finalize();
-}
-
 int allgather(void* /*context*/, const void* mine, void* all, std::size_t bytes) {
   const int size = static_cast<int>(bytes);
   return MPI_Allgather(mine, size, MPI_BYTE, all, size, MPI_BYTE, everyone);
@@ -93,7 +85,7 @@ void start_mpi(int* argc, char*** argv) {
     die("ARMCI_Init", "MPI_Init_thread failed");
   }
   mpi_process = getpid();
-  on_exit(end_mpi, nullptr);
+  finalize_at_exit("ARMCI_Init");  // after the MPI's own handlers, so that it runs before them
 }
 
 /// Joins the job of `comm`'s processes. The runtime starts over a duplicate of that communicator. If the
@@ -152,7 +144,10 @@ void begin_messages(const char* call) {
   init_messages(beginning(named), call);
 }
 
-void leave_messages() {}
+// MPI_Initialized says in a forked child, too, that the MPI is initialized.
+void leave_at_exit() {
+  if (getpid() == mpi_process && mpi_runs()) MPI_Finalize();
+}
 
 void end_processes(int exit_code, const std::string& text) {
   // rma_abort would end only this process, and some launchers would then return an exit code of their own.

@@ -18,8 +18,10 @@ void close_comm(Group& group);
 /// Begins the job for messages by init_messages(). Ends the process if armci_msg_init was not called.
 void begin_messages(const char* call);
 
-/// Leaves the job that armci_msg_init has joined, at the end of the program. Beside an MPI it joins none.
-void leave_messages();
+/// The flavour's part of finalize_at_exit(), after ARMCI's own. Without an MPI it leaves the job that
+/// armci_msg_init joined. Beside an MPI it finalizes the MPI if ARMCI initialized it. It does nothing in a
+/// forked child.
+void leave_at_exit();
 
 /// Prints a text and ends this process while the runtime does not run. Ends the others as well if an MPI
 /// can do so.

@@ -35,7 +35,9 @@ void begin_messages(const char* call) {
   init_messages(beginning(), call);
 }
 
-void leave_messages() { armci_msg_finalize(); }
+void leave_at_exit() {
+  if (rma_initialized() != 0) armci_msg_finalize();
+}
 
 void end_processes(int exit_code, const std::string& text) {
   rma_abort(exit_code, text.c_str());

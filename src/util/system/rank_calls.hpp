@@ -42,7 +42,8 @@ enum class RankCall : std::uint32_t {
   open_port,  ///< asks for a port. Answered by its number
   close_port,
   accept,  ///< waits at the port `number` for a rank that connects, and gets what that has sent
-  /// the same the other way round, for `detail` seconds at most, or as long as it takes if that is 0
+  /// waits at the port `number` for a rank that accepts, and gets what that has sent. It waits `detail`
+  /// seconds at most, or as long as it takes if that is 0
   connect,
   publish_name,    ///< two texts follow, a name and a value
   look_name_up,    ///< a text follows. Answered by the value
@@ -59,7 +60,7 @@ struct RankWords {
   RankCall call = RankCall::refused;
   std::int32_t rank = 0;    ///< of the process that asks, or that is asked about
   std::int32_t number = 0;  ///< join: that of the seats; abort: the code; others: see RankCall
-  std::int32_t detail = 0;  ///< join: the number of the rank's program; connect: see there
+  std::int32_t detail = 0;  ///< join: the number of the rank's program; connect: the seconds
 };
 
 /// The ranks that begin together: those of the command line, or of one call of spawn. The ranks that have
