@@ -9,7 +9,10 @@
 namespace librma {
 
 Channel::Options Channel::Options::from(const Settings& settings, int ranks, bool helper_polls) {
+  // A message of RMA_NETWORK_EAGER bytes has the heads of all layers with it.
+  constexpr std::size_t kHeads = 256;
   return {.message_bytes = settings.message_bytes,
+          .long_bytes = round_up(settings.network_eager_bytes, kHeads) + kHeads,
           .lent = receive_count(ranks, settings.receive_factor, settings.receive_base),
           .own = static_cast<std::uint32_t>(settings.peer_receives),
           .ring = {.slots = settings.ring_slots,
@@ -34,8 +37,8 @@ PollingSet::Policy polling_of(const Rails& rails, PollingSet::Policy policy) {
 /// in one go; with few of them it would wait for credits. All buffers together are limited, because every
 /// rank may connect.
 std::uint32_t own_buffers(std::uint32_t set, bool has_rings, std::size_t ranks) {
-  constexpr std::uint32_t kWithoutRings = 64;
-  constexpr std::size_t kInAll = 4096;
+  constexpr std::uint32_t kWithoutRings = 32;
+  constexpr std::size_t kInAll = 1024;
   if (has_rings) return set;
   return std::max(set, static_cast<std::uint32_t>(std::min<std::size_t>(kWithoutRings, kInAll / ranks)));
 }
@@ -71,7 +74,9 @@ Status Channel::open() {
     if (status != RMA_SUCCESS) fail(peer);
     if (image != nullptr) rings_.give_image(std::move(image));
   };
-  RMA_TRY(sender_.open(options_.message_bytes, ended));
+  MessageSender::Bytes bytes = {};
+  for (const std::size_t rail : open_rails_) bytes[rail] = bytes_of(rail);
+  RMA_TRY(sender_.open(bytes, ended));
   for (const std::size_t rail : open_rails_) {
     RMA_TRY(open_buffers(rail));
   }
@@ -79,12 +84,23 @@ Status Channel::open() {
   return {};
 }
 
+std::size_t Channel::bytes_of(std::size_t rail) const {
+  const bool long_ones = !rails_[rail].limits().ordered_bytes;
+  return long_ones ? std::max(options_.long_bytes, options_.message_bytes) : options_.message_bytes;
+}
+
+std::size_t Channel::longest_body() const {
+  std::size_t longest = 0;
+  for (const std::size_t rail : open_rails_) longest = std::max(longest, max_body(rail));
+  return longest;
+}
+
 Status Channel::open_buffers(std::size_t rail) {
   const auto arrival = [this, rail](MessageBuffers::Slot& slot, int peer, rma_status_t status,
                                     std::uint32_t bytes) { arrived(rail, slot, peer, status, bytes); };
   const std::uint32_t own = own_buffers(options_.own, rails_[rail].limits().ordered_bytes, local_.size());
   buffers_[rail] =
-      std::make_unique<MessageBuffers>(rails_, endpoint(rail), rail, options_.message_bytes, own, arrival);
+      std::make_unique<MessageBuffers>(rails_, endpoint(rail), rail, bytes_of(rail), own, arrival);
   RMA_TRY(buffers_[rail]->open(options_.lent));
   endpoint(rail).set_buffer_source([this, rail](int peer) {
     const std::uint32_t admitted = buffers_[rail]->admit();

@@ -33,6 +33,7 @@ class Channel {
  public:
   struct Options {
     std::size_t message_bytes = 0;  ///< of a message with its header; the same in all processes
+    std::size_t long_bytes = 0;     ///< the same over a network without rings, if this is more
     std::uint32_t lent = 0;         ///< buffers per rail that are lent to peers that need more
     std::uint32_t own = 0;          ///< buffers for each peer; more where there are no rings
     RingShape ring = {};            ///< of the rings for busy peers
@@ -68,8 +69,14 @@ class Channel {
   /// to wait for room. It returns whether it did any. Called before the first message arrives.
   void on_progress(std::function<bool()> handler) { advances_.push_back(std::move(handler)); }
 
-  /// The maximum size of a message's body in bytes.
+  /// The maximum size of a message's body in bytes, to any peer.
   [[nodiscard]] std::size_t max_body() const { return options_.message_bytes - sizeof(MessageHeader); }
+  /// The same of messages by a rail, or by kLocalRail, and the largest of these. It is more than that if the
+  /// network has no rings.
+  [[nodiscard]] std::size_t max_body(std::size_t rail) const {
+    return bytes_of(rail) - sizeof(MessageHeader);
+  }
+  [[nodiscard]] std::size_t longest_body() const;
 
   /// Returns whether messages to `peer` go by the transport within this host.
   [[nodiscard]] bool local(int peer) const { return local_[static_cast<std::size_t>(peer)]; }
@@ -82,6 +89,7 @@ class Channel {
   /// Sends a message that consists of `head` and `tail`. The caller may reuse both when the call returns. The
   /// first message to a peer takes `rail`. Returns RMA_ERR_STATE if the message cannot be sent now: call
   /// progress() and try again. RMA_ERR_PEER_LOST; RMA_ERR_UNSUPPORTED if the peer could set no buffers aside.
+  /// It may keep a short message, to send it together with others: see holds_messages().
   [[nodiscard]] rma_status_t try_send(int peer, std::size_t rail, std::uint16_t kind,
                                       std::span<const std::byte> head, std::span<const std::byte> tail) {
     return sender_.try_send(peer, rail, kind, head, tail);
@@ -93,6 +101,10 @@ class Channel {
             std::span<const std::byte> tail) {
     sender_.send(peer, rail, kind, head, tail);
   }
+
+  /// Returns whether messages that try_send() has taken have still to be sent. progress() ends this. Without
+  /// it the helper thread sends them soon.
+  [[nodiscard]] bool holds_messages() const { return links_.holds_accepted(); }
 
   /// Returns whether so many messages to `peer` wait that the caller should send() no more. progress() ends
   /// this.
@@ -128,6 +140,8 @@ class Channel {
  private:
   Channel(Rails& rails, int ranks, const Options& options);
   [[nodiscard]] Status open();
+  /// Returns the size of the message buffers of a rail.
+  [[nodiscard]] std::size_t bytes_of(std::size_t rail) const;
   /// Sets up the message buffers of a rail or of the local transport.
   [[nodiscard]] Status open_buffers(std::size_t rail);
   [[nodiscard]] Status connect_local(int peer);

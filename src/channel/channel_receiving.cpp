@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "channel/channel.hpp"
+#include "channel/gathered_messages.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 
@@ -18,7 +19,7 @@ constexpr std::uint32_t kLoan = 4;
 
 void Channel::arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rma_status_t status,
                       std::uint32_t bytes) {
-  bool honest = status == RMA_SUCCESS && peer >= 0 && bytes <= options_.message_bytes;
+  bool honest = status == RMA_SUCCESS && peer >= 0 && bytes <= bytes_of(rail);
   // Messages that the peer sent before this one by its ring are in place by now, and are taken in first.
   if (honest) rings_.look_at_peer(peer);
   if (honest) honest = take_in(rail, peer, {slot.memory(), bytes}, MessagePath::queue);
@@ -82,6 +83,16 @@ bool Channel::take_in(std::size_t rail, int peer, std::span<const std::byte> byt
 
 bool Channel::deliver(const Message& message) {
   if (message.kind == MessageHeader::kCredits) return true;
+  if (message.kind == MessageHeader::kGathered) {
+    Link& link = links_.to(message.peer);
+    return GatheredMessages::for_each(message.body, [&](std::uint16_t kind, std::span<const std::byte> body) {
+      {
+        const std::lock_guard guard(link.lock);
+        if (link.failed) return true;  // one before it has had the peer given up
+      }
+      return deliver({.peer = message.peer, .rail = message.rail, .kind = kind, .body = body});
+    });
+  }
   if (!MessageHeader::ordinary(message.kind)) return rings_.take_in_control(message);
   return message.kind < kKinds && handlers_[message.kind] && handlers_[message.kind](message);
 }

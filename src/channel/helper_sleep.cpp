@@ -17,9 +17,8 @@ void HelperSleep::end() {
   [[maybe_unused]] const ssize_t taken = read(event_.get(), &stirred, sizeof stirred);
 }
 
-void HelperSleep::wake() {
+void HelperSleep::wake(Depth expected) {
   // One of the threads that come here at once writes.
-  Depth expected = Depth::solicited;
   if (!depth_.compare_exchange_strong(expected, Depth::awake, std::memory_order_seq_cst)) return;
   const std::uint64_t increment = 1;
   [[maybe_unused]] const ssize_t written = write(event_.get(), &increment, sizeof increment);

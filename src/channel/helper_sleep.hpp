@@ -34,11 +34,16 @@ class HelperSleep {
 
   /// Wakes the helper if it sleeps for solicited messages only.
   void stir() {
-    if (depth_.load(std::memory_order_seq_cst) == Depth::solicited) wake();
+    if (depth() == Depth::solicited) wake(Depth::solicited);
+  }
+  /// Wakes the helper however it sleeps, to send what this thread has just listed. As above one of the two
+  /// sees the other: the helper sends what is listed once more after it has stored its depth.
+  void rouse() {
+    if (const Depth sleeps = depth(); sleeps != Depth::awake) wake(sleeps);
   }
 
  private:
-  void wake();
+  void wake(Depth expected);
 
   Descriptor event_;
   std::atomic<Depth> depth_ = Depth::awake;

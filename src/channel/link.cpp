@@ -23,13 +23,13 @@ void Link::promise_ring(std::uint32_t slots) {
   ring_owed_ = 0;
 }
 
-MessageHeader Link::next(std::uint16_t kind, std::size_t bytes) const {
+MessageHeader Link::next(std::uint16_t kind, std::size_t bytes, std::size_t carried) const {
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint16_t>::max();
   return {.sequence = next_,
           .bytes = static_cast<std::uint32_t>(bytes),
           .kind = kind,
           .credits = static_cast<std::uint16_t>(std::min(owed_, kMost)),
-          .wants_more = static_cast<std::uint16_t>(waiting.empty() && !starved ? 0 : 1),
+          .wants_more = static_cast<std::uint16_t>(waiting.size() > carried || starved ? 1 : 0),
           .ring_credits = static_cast<std::uint16_t>(std::min(ring_owed_, kMost))};
 }
 
@@ -61,7 +61,7 @@ Link::Order Link::arrived(std::size_t rail, const MessageHeader& header) {
 }
 
 void Link::keep(const MessageHeader& header, std::span<const std::byte> body) {
-  early_[header.sequence] = {.kind = header.kind, .body = {body.begin(), body.end()}};
+  early_[header.sequence] = {.kind = header.kind, .accepted = false, .body = {body.begin(), body.end()}};
 }
 
 std::optional<Link::Waiting> Link::next_kept() {

@@ -61,21 +61,24 @@ class Link {
   /// helper thread is woken for it: the peer's program does not keep up, and what this process sends later,
   /// such as a request, must not wait for that program.
   [[nodiscard]] bool runs_out() const { return credits_ <= 2; }
-  /// Returns the header of the next message. It changes nothing; the caller calls sent() once the message is
-  /// posted.
-  [[nodiscard]] MessageHeader next(std::uint16_t kind, std::size_t bytes) const;
+  /// Returns the header of the next message. If it carries several of those that wait, `carried` is their
+  /// number. It changes nothing; the caller calls sent() once the message is posted.
+  [[nodiscard]] MessageHeader next(std::uint16_t kind, std::size_t bytes, std::size_t carried = 0) const;
   void sent(const MessageHeader& header, MessagePath path);
 
   SendingRing ring;  ///< the ring that the peer has offered to this process
 
-  /// Messages that wait for credits or room, oldest first. LinkTable::queue() and MessageSender change the
-  /// list.
+  /// Messages that wait for credits, for room, or for others to go with, oldest first. LinkTable::queue() and
+  /// MessageSender change the list.
   struct Waiting {
     std::uint16_t kind = 0;
+    bool accepted = false;  ///< its sender takes it for sent
     std::vector<std::byte> body;
   };
   std::deque<Waiting> waiting;
-  bool listed = false;  ///< the channel's list of links with something to send contains this one
+  std::uint32_t round = 0;     ///< the sender's round of the latest short message (MessageSender)
+  std::uint32_t in_round = 0;  ///< short messages that were sent in that round
+  bool listed = false;         ///< the channel's list of links with something to send contains this one
   bool failed = false;
   bool starved = false;  ///< a message was refused for lack of credits since the last one was sent
 

@@ -1,9 +1,22 @@
 #include "channel/link_table.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <deque>
 #include <memory>
 #include <utility>
 
 namespace librma {
+namespace {
+
+using Position = std::deque<Link::Waiting>::const_iterator;
+
+std::size_t count_accepted(Position from, Position to) {
+  return static_cast<std::size_t>(
+      std::count_if(from, to, [](const Link::Waiting& message) { return message.accepted; }));
+}
+
+}  // namespace
 
 LinkTable::LinkTable(int ranks) : links_(static_cast<std::size_t>(ranks)) { listed_.reserve(links_.size()); }
 
@@ -37,7 +50,7 @@ std::vector<int> LinkTable::take_listed() {
 }
 
 void LinkTable::queue_control(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> body) {
-  if (!link.failed) queue(link, peer, {.kind = kind, .body = {body.begin(), body.end()}});
+  if (!link.failed) queue(link, peer, {.kind = kind, .accepted = false, .body = {body.begin(), body.end()}});
 }
 
 bool LinkTable::unsent() {
@@ -47,21 +60,23 @@ bool LinkTable::unsent() {
 
 void LinkTable::queue(Link& link, int peer, Link::Waiting message) {
   link.waiting.push_back(std::move(message));
+  if (link.waiting.back().accepted) accepted_.fetch_add(1, std::memory_order_relaxed);
   waiting_.fetch_add(1, std::memory_order_seq_cst);  // before HelperSleep::stir() looks: see there
   list(link, peer);
 }
 
-void LinkTable::unqueue(Link& link) {
-  link.waiting.pop_front();
-  waiting_.fetch_sub(1, std::memory_order_relaxed);
+void LinkTable::unqueue(Link& link, std::size_t count) {
+  const auto end = link.waiting.begin() + static_cast<std::ptrdiff_t>(count);
+  accepted_.fetch_sub(count_accepted(link.waiting.begin(), end), std::memory_order_release);
+  link.waiting.erase(link.waiting.begin(), end);
+  waiting_.fetch_sub(count, std::memory_order_relaxed);
 }
 
 bool LinkTable::fail(int peer) {
   Link& link = to(peer);
   const std::lock_guard guard(link.lock);
   if (std::exchange(link.failed, true)) return false;
-  waiting_.fetch_sub(link.waiting.size(), std::memory_order_relaxed);
-  link.waiting.clear();
+  unqueue(link, link.waiting.size());
   return true;
 }
 

@@ -32,8 +32,10 @@ class LinkTable {
   [[nodiscard]] bool unsent();
   /// Adds a message to those that wait, and lists the link. Called with the link's lock held.
   void queue(Link& link, int peer, Link::Waiting message);
-  /// Takes the first one out. Called with the link's lock held.
-  void unqueue(Link& link);
+  /// Takes out the first `count`. Called with the link's lock held.
+  void unqueue(Link& link, std::size_t count);
+  /// Returns whether a message waits that its sender takes for sent.
+  [[nodiscard]] bool holds_accepted() const { return accepted_.load(std::memory_order_acquire) != 0; }
   /// Queues a message of the channel's own. Called with the link's lock held.
   void queue_control(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> body = {});
 
@@ -48,6 +50,7 @@ class LinkTable {
  private:
   std::vector<std::atomic<Link*>> links_;  ///< by peer; owned
   std::atomic<std::size_t> waiting_ = 0;   ///< messages that wait, of all links
+  std::atomic<std::size_t> accepted_ = 0;  ///< those among them that their senders take for sent
   /// There are peers in listed_, and in lost_. Every poll asks, and the lock would be the largest part of the
   /// question. Questions and stores of `true` are sequentially consistent, so a peer that was listed before
   /// another thread asks is seen, as with the lock.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,7 +20,15 @@
 namespace librma {
 
 /// The sending side of a channel: posts messages to the peers' queues and rings, and keeps those for which
-/// there is no room yet. Thread-safe.
+/// there is no room yet.
+///
+/// Over a network without rings, such as TCP, each message costs system calls at both sides. There messages
+/// that wait go together, as many as one buffer takes (GatheredMessages). A program that sends many short
+/// messages in a row has them wait for each other: in a *round*, between two calls of pump(), only the first
+/// few to each peer go at once, and the others wait for the next call. pump() is part of each look for
+/// progress, so they go before the program waits for anything. If it computes instead, the helper thread sends
+/// them: it looks before each sleep (HelperThread), and is woken if it sleeps without a limit. A process that
+/// ends without a last look loses them. Thread-safe.
 class MessageSender {
  public:
   /// `fail` gives a peer up. `rails`, `links` and `sleep` outlive the sender.
@@ -37,9 +47,11 @@ class MessageSender {
     return declared ? MessageEvent::unsolicited : MessageEvent::solicited;
   }
 
+  /// The maximum size of a message with its header, by rail.
+  using Bytes = std::array<std::size_t, kLocalRail + 1>;
   /// Makes the buffers for messages that a device does not copy when they are posted. Called once, before
   /// anything is sent. RMA_ERR_NO_MEMORY.
-  [[nodiscard]] Status open(std::size_t message_bytes, SendSlots::Ended ended);
+  [[nodiscard]] Status open(const Bytes& most, SendSlots::Ended ended);
 
   /// Opens the sending side of a link, unless it is open: messages to `peer` take `rail`. Called with the
   /// link's lock held. RMA_ERR_PEER_LOST; RMA_ERR_UNSUPPORTED if the peer could set no buffers aside.
@@ -58,9 +70,29 @@ class MessageSender {
   [[nodiscard]] transport::MessageEndpoint& endpoint(std::size_t rail) {
     return *rails_[rail].message_endpoint();
   }
-  /// Posts one message. Called with the link's lock held, as the next function is.
+  /// Posts one message. Called with the link's lock held, as the other functions are.
   [[nodiscard]] rma_status_t post(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> head,
                                   std::span<const std::byte> tail);
+  /// Posts a message by the queue. It lies in `memory`, which is that of `slot` unless `slot` is null.
+  [[nodiscard]] rma_status_t post_by_queue(Link& link, int peer, const MessageHeader& header,
+                                           std::span<std::byte> memory, SendSlots::Slot* slot,
+                                           MessageEvent event);
+  /// Posts the messages that wait, all or until there is no room. Sets `*moved` if it has posted any.
+  [[nodiscard]] rma_status_t post_waiting(Link& link, int peer, bool* moved);
+  /// Posts the first of them and those that go with it. Stores their number into `*count`.
+  [[nodiscard]] rma_status_t post_first(Link& link, int peer, std::size_t* count);
+  /// Posts as many of them as one buffer takes.
+  [[nodiscard]] rma_status_t post_together(Link& link, int peer, std::size_t* count);
+  /// Returns whether messages to the peer may go together.
+  [[nodiscard]] bool gathers(const Link& link) const { return !rails_[*link.rail()].limits().ordered_bytes; }
+  /// Posts a message behind those that wait, if they can go now.
+  [[nodiscard]] rma_status_t post_behind(Link& link, int peer, std::uint16_t kind,
+                                         std::span<const std::byte> head, std::span<const std::byte> tail);
+  /// Returns whether such a message shall wait for the next round.
+  [[nodiscard]] bool joins_others(Link& link, std::uint16_t kind, std::size_t body);
+  /// Adds it to those that wait. Returns false if there is no memory.
+  [[nodiscard]] bool join(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> head,
+                          std::span<const std::byte> tail) noexcept;
   /// Posts the message that was put into the peer's ring and is not written there yet.
   [[nodiscard]] rma_status_t post_unwritten(Link& link, int peer);
 
@@ -68,6 +100,8 @@ class MessageSender {
   LinkTable& links_;
   HelperSleep& sleep_;
   std::uint64_t unsolicited_ = 0;  ///< by kind
+  Bytes most_ = {};
+  std::atomic<std::uint32_t> rounds_ = 0;  ///< calls of pump(), modulo 2^32
   const std::function<void(int)> fail_;
   std::unique_ptr<SendSlots> slots_;
 };

@@ -1,7 +1,9 @@
 #include "helper_thread/helper_thread.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
+#include <optional>
 
 #include "util/exhausted.hpp"
 #include "util/waiting/wait.hpp"
@@ -18,6 +20,8 @@ Status HelperThread::start() {
   pending_.engine().add(*this);
   if (service_ == nullptr) return {};
   for (const int fd : channel_.event_fds()) service_->watch(fd, [this] { work(); });
+  service_->watch(
+      -1, [this] { return send_held(); }, [] {});
   static_cast<void>(channel_.arm());  // succeeds: no peer has a ring yet
   return service_->start();
 }
@@ -51,6 +55,15 @@ void HelperThread::work() {
     spins_ = std::min(most_spins_, std::max(kFewestSpins, 2 * spins_));
     pending_.engine().wake();
   }
+}
+
+transport::ServiceThread::Sleep HelperThread::send_held() {
+  if (!channel_.holds_messages()) return {};
+  if (channel_.progress(Channel::Turn::if_free)) pending_.engine().wake();
+  // Another thread that makes progress may have passed the messages by, and may do so no more.
+  constexpr std::chrono::microseconds kAgain{100};
+  return {.until_readable = true,
+          .at_most = channel_.holds_messages() ? std::optional(kAgain) : std::nullopt};
 }
 
 void HelperThread::arm() {

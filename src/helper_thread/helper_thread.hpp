@@ -43,6 +43,9 @@ class HelperThread final : public ProgressSource {
  private:
   /// Takes in messages until no more come. This is the body of the thread.
   void work();
+  /// Sends the messages that wait for others to go with (MessageSender), if a thread of the program has left
+  /// them. The service thread calls it before it sleeps. Returns when to call it again.
+  [[nodiscard]] transport::ServiceThread::Sleep send_held();
 
   Channel& channel_;
   PendingOperations& pending_;

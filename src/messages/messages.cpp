@@ -27,6 +27,7 @@ Outbox::Limits limits_of(const Settings& settings) {
   return {.ring = {.lines = std::bit_ceil(settings.host_ring_lines),
                    .bytes = std::bit_ceil(settings.host_ring_bytes)},
           .eager = settings.eager_bytes,
+          .network_eager = settings.network_eager_bytes,
           .window = settings.unexpected_bytes,
           .rendezvous = settings.rendezvous};
 }
@@ -135,7 +136,7 @@ void Messages::describe(rma_request_t request, WaitNote& note) {
 void Messages::finish() {
   numbers_.stop();
   const ProgressEngine::Attendance attendance(pending_.engine());
-  wait_until([this] { return !outbox_.waits(); },
+  wait_until([this] { return !outbox_.waits() && (channel_ == nullptr || !channel_->holds_messages()); },
              [](WaitNote& note) { note.about = "room for its last messages"; });
 }
 

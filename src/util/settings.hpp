@@ -88,6 +88,7 @@ struct Settings {
   std::uint64_t stripe_bytes = 0;
   std::uint64_t piece_bytes = 0;
   std::uint64_t eager_bytes = 0;
+  std::uint64_t network_eager_bytes = 0;
   std::uint64_t unexpected_bytes = 0;
   std::uint64_t shared_copy_bytes = 0;
   std::uint64_t host_ring_lines = 0;

@@ -151,7 +151,7 @@ std::span<const SettingInfo> setting_table() {
           "RMA_SRQ_PEER", &Settings::peer_receives, "4", 3, 4096, "receives", kRank,
           "The number of message buffers set aside for each rank that connects. Those of the formula "
           "are lent to ranks that need more. Over a network that has no rings (RMA_POLLING_SET) there are at "
-          "least 64, if those of all ranks are no more than 4096 then"},
+          "least 32, if those of all ranks are no more than 1024 then"},
       SettingInfo{"RMA_MESSAGE", &Settings::message_bytes, "2K", 512, 65536, "bytes", kJob,
                   "The size of a message buffer. The value must be the same on all ranks"},
       SettingInfo{"RMA_POLLING_SET", &Settings::polling_set, "8", 0, 4096, "ranks", kRank,
@@ -221,6 +221,12 @@ std::span<const SettingInfo> setting_table() {
           "RMA_EAGER", &Settings::eager_bytes, "8K", 0, std::uint64_t{16} << 20, "bytes", kRank,
           "Two-sided messages up to this size are sent at once, with their data. Longer ones wait for "
           "their receive. The size of a ring's slots and of messages between hosts limit it"},
+      SettingInfo{
+          "RMA_NETWORK_EAGER", &Settings::network_eager_bytes, "64K", 0, std::uint64_t{1} << 20, "bytes",
+          kJob,
+          "The same for messages to other hosts by a network without rings (RMA_POLLING_SET), such as TCP, "
+          "where an announcement costs much time, if this is more than RMA_EAGER. The message buffers are as "
+          "large there. The value must be the same on all ranks"},
       SettingInfo{"RMA_RENDEZVOUS", choice<&Settings::rendezvous>(kRendezvous), "auto", 0, 0, "", kRank,
                   "How the data of longer messages get to another host. copy sends them in fragments through "
                   "message buffers; read lets the receiver read them by RDMA. With the others, the sender "

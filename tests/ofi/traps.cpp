@@ -3,14 +3,16 @@
  * Two or more ranks that reach each other by libfabric. The command line names the trap:
  *
  * fork          T9: a forked child shares the provider's descriptors. It leaves, and the transfers go on
- * descriptors   T10: ranks connect on demand, and a process without descriptors gets an answer
+ * descriptors   T10: ranks connect on demand, and use each connection again
  * idle          a rank that waits or sleeps uses no processor time
+ * held          short messages that wait to go together arrive while their sender computes
  */
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "rma/messages.h"
 #include "rma/rma.h"
 
 namespace {
@@ -115,6 +118,36 @@ void test_idle() {
   }
 }
 
+std::sig_atomic_t volatile answered = 0;
+
+/** Rank 0 sends more messages in a row than go at once, and computes until rank 1, which got all, signals it. */
+void test_held() {
+  constexpr int kMessages = 30;
+  constexpr std::uint32_t kContext = 7;
+  need(std::signal(SIGUSR1, [](int) { answered = 1; }) != SIG_ERR, "signal");
+  for (int round = 0; round < 40; ++round) {
+    meet();
+    // The service thread naps while a thread polls, and sleeps without a limit otherwise.
+    for (int polls = round % 4 * 5000; polls > 0; --polls) {
+      int found = 0;
+      need(rma_iprobe(RMA_ANY_SOURCE, 1, kContext, &found, nullptr) == RMA_SUCCESS, "probe");
+    }
+    if (round % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::int32_t pid = getpid();
+    answered = 0;
+    for (int i = 0; i < kMessages; ++i) {
+      if (rma_rank() == 0) {
+        need(rma_send(&pid, sizeof pid, 1, i, kContext) == RMA_SUCCESS, "send");
+      } else {
+        need(rma_recv(&pid, sizeof pid, 0, i, kContext, nullptr) == RMA_SUCCESS, "receive");
+      }
+    }
+    if (rma_rank() == 1) need(kill(pid, SIGUSR1) == 0, "kill");
+    while (rma_rank() == 0 && answered == 0) {
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -129,6 +162,8 @@ int main(int argc, char** argv) {
     test_descriptors();
   else if (trap == "idle")
     test_idle();
+  else if (trap == "held")
+    test_held();
   else
     return 2;
   return rma_finalize() == RMA_SUCCESS ? 0 : 1;

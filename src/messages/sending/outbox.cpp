@@ -31,6 +31,11 @@ constexpr std::size_t fragment_of(const LineRingSizes& ring) {
   return ring.most_body() - sizeof(FragmentHead);
 }
 
+/// Returns whether there is a network without rings.
+bool has_long_messages(const Channel* channel) {
+  return channel != nullptr && channel->longest_body() > channel->max_body();
+}
+
 Status lost_rank(int rank) {
   return {RMA_ERR_PEER_LOST, text("rank {} has ended or cannot be reached", rank)};
 }
@@ -43,6 +48,8 @@ Outbox::Outbox(Job& job, Channel* channel, Network* network, Inbox& inbox, const
       network_(network),
       inbox_(inbox),
       limits_(limits),
+      longest_eager_(has_long_messages(channel) ? std::max(limits.eager, limits.network_eager)
+                                                : limits.eager),
       ports_(static_cast<std::size_t>(job.size())),
       peers_(ports_.size()),
       sends_(this_thread()),
@@ -132,8 +139,10 @@ Status Outbox::open_channel(int rank, OutboxPeer& peer) {
   const std::lock_guard guard(peer.port->lock);
   peer.by_channel = true;
   peer.rail = rail;
-  const std::size_t most = channel_->max_body() - sizeof(ChannelHead);
-  peer.eager = std::min<std::size_t>(limits_.eager, most - sizeof(RendezvousHead));
+  const std::size_t most = channel_->max_body(rail) - sizeof(ChannelHead);
+  const bool long_ones = channel_->max_body(rail) > channel_->max_body();
+  peer.eager =
+      std::min<std::size_t>(long_ones ? longest_eager_ : limits_.eager, most - sizeof(RendezvousHead));
   peer.fragment = most - sizeof(FragmentHead);
   peer.open.store(true, std::memory_order_release);
   return {};

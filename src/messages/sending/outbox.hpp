@@ -64,8 +64,9 @@ class Outbox {
 
   struct Limits {
     LineRingSizes ring;
-    std::uint64_t eager = 0;   ///< longest eager message in bytes
-    std::uint64_t window = 0;  ///< see UnexpectedWindow
+    std::uint64_t eager = 0;          ///< longest eager message in bytes
+    std::uint64_t network_eager = 0;  ///< the same over a network without rings, if this is more
+    std::uint64_t window = 0;         ///< see UnexpectedWindow
     /// The protocol for announced messages to other hosts.
     RendezvousSetting rendezvous = RendezvousSetting::automatic;
   };
@@ -95,7 +96,7 @@ class Outbox {
   /// themselves; see `sent_by_ports_`.
   [[nodiscard]] SendPort* ports() { return ports_.data(); }
   /// Returns whether messages of so many bytes to any rank are announced.
-  [[nodiscard]] bool announces(std::size_t bytes) const { return bytes > limits_.eager; }
+  [[nodiscard]] bool announces(std::size_t bytes) const { return bytes > longest_eager_; }
   /// Sends eagerly by any path to the rank, which it finds or makes first. The caller wakes the receiver.
   /// `sent` says if it is done. RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH if
   /// no path leads to the rank.
@@ -364,9 +365,10 @@ class Outbox {
   Network* const network_;
   Inbox& inbox_;
   const Limits limits_;
-  std::vector<SendPort> ports_;    ///< by rank
-  std::vector<OutboxPeer> peers_;  ///< by rank
-  std::vector<std::byte*> rings_;  ///< with room for all
+  const std::uint64_t longest_eager_;  ///< by any path
+  std::vector<SendPort> ports_;        ///< by rank
+  std::vector<OutboxPeer> peers_;      ///< by rank
+  std::vector<std::byte*> rings_;      ///< with room for all
   SpinLock rings_lock_;
   std::atomic<std::size_t> waiting_ = 0;  ///< entries of all backlogs and lists of fragments
   SplitCount sends_;                      ///< entries of all tables

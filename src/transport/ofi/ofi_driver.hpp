@@ -95,6 +95,12 @@ class OfiDriver {
   void rouse();
   /// Makes the service thread call `serve`.
   void call_service();
+  /// Returns whether threads of the program drive, and the service thread looks again by its clock or when
+  /// they are through.
+  [[nodiscard]] bool leaves_it_to_threads() const {
+    return service_.load(std::memory_order_seq_cst) !=
+           Service::at_queue;  // pairs with the store in prepare()
+  }
 
   /// Posts an operation by `issue(context)`, which returns what libfabric returns. RMA_ERR_STATE if the peer
   /// has `most` operations of this kind, if there is no memory for another one, or if the provider takes no
@@ -156,8 +162,10 @@ class OfiDriver {
   static constexpr int kTries = 256;
   /// The sleeps of the service thread while another thread polls.
   static constexpr std::chrono::microseconds kShortestNap{50};
-  static constexpr std::chrono::microseconds kLongestNap{400};
+  static constexpr std::chrono::microseconds kLongestNap{1600};
   static constexpr std::chrono::microseconds kSoon{200};
+  /// How often threads that drive ask for confirmations. One takes as long as a message and its answer.
+  static constexpr std::chrono::microseconds kConfirmation{10'000};
 
   /// Takes an operation with all the memory that its end needs: the provider cannot be told to wait then.
   /// Returns null if there is no memory, or if the peer has failed.
@@ -246,6 +254,7 @@ class OfiDriver {
   std::uint64_t polls_seen_ = 0;
   Attendants::Look look_seen_ = 0;
   std::chrono::microseconds nap_ = kShortestNap;
+  std::chrono::microseconds napped_{0};  ///< since confirmations were asked for
   bool soon_ = false;
 };
 

@@ -66,6 +66,7 @@ class OfiMessageEndpoint final : public MessageEndpoint {
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
   [[nodiscard]] int event_fd() const override { return lane_.event_fd(); }
   [[nodiscard]] bool arm(Events events) override;
+  [[nodiscard]] bool asks_by_clock() const override { return driver_.leaves_it_to_threads(); }
 
  private:
   OfiDriver& driver_;

@@ -60,12 +60,14 @@ class ChannelWorld : public testing::Test {
       process->got.resize(static_cast<std::size_t>(ranks));
       std::vector<std::unique_ptr<transport::Transport>> transports;
       for (auto& fabric : fabrics) {
-        auto endpoint = fabric->open(rank, {.max_message = 1 << 20, .max_outstanding = 16});
+        auto endpoint = fabric->open(
+            rank, {.max_message = 1 << 20, .max_outstanding = 16, .ordered_bytes = ordered_bytes});
         process->endpoints.push_back(endpoint.get());
         transports.push_back(std::move(endpoint));
       }
       process->rails = std::make_unique<Rails>(std::move(transports));
       const Channel::Options options = {.message_bytes = kMessage,
+                                        .long_bytes = long_bytes,
                                         .lent = lent,
                                         .own = own,
                                         .ring = ring,
@@ -148,6 +150,8 @@ class ChannelWorld : public testing::Test {
   RingShape ring = {};  ///< the shape of all rings
   PollingSet::Policy polling = {.most = 0};
   bool helper_polls = true;
+  bool ordered_bytes = true;   ///< of the network; without it there are no rings
+  std::size_t long_bytes = 0;  ///< of a message over a network without rings
   std::vector<std::unique_ptr<transport::LoopbackFabric>> fabrics;
   std::vector<std::unique_ptr<Process>> processes;
 };

@@ -127,6 +127,64 @@ TEST_F(HostilePeer, EarlyMessagesAreDeliveredInOrder) {
   EXPECT_TRUE(nobody_is_lost());
 }
 
+TEST_F(HostilePeer, GatheredMessagesThatAreNone) {
+  const auto head = [](std::uint32_t bytes, std::uint16_t kind, std::uint16_t reserved = 0) {
+    const GatheredHeader header = {.bytes = bytes, .kind = kind, .reserved = reserved};
+    Bytes image(sizeof header);
+    std::memcpy(image.data(), &header, sizeof header);
+    return image;
+  };
+  const auto behind = [](Bytes first, const Bytes& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  };
+  const Bytes good = head(0, 1);
+  const std::vector<Bytes> bodies = {
+      {},                                               // no message at all
+      Bytes(7),                                         // no whole header
+      behind(good, Bytes(1)),                           // the same behind a message
+      head(1, 1),                                       // a body that is not there
+      behind(head(1, 1), Bytes(1)),                     // without the bytes that align the next one
+      behind(head(9, 1), Bytes(8)),                     // a body that is cut
+      head(0xffffffffU, 1),                             // bytes that overflow
+      head(0xfffffff8U, 1),                             //
+      head(0, 1, 1),                                    // a field of no meaning
+      head(0, MessageHeader::kCredits),                 // kinds that do not go together
+      head(0, MessageHeader::kRingStop),                //
+      behind(head(8, MessageHeader::kGathered), good),  //
+      head(0, Channel::kKinds),                         // a kind that nobody takes in
+  };
+  for (const Bytes& body : bodies) {
+    SCOPED_TRACE(testing::Message() << "body " << &body - bodies.data());
+    start();
+    MessageHeader header = honest();
+    header.kind = MessageHeader::kGathered;
+    header.bytes = static_cast<std::uint32_t>(body.size());
+    Bytes image(sizeof header);
+    std::memcpy(image.data(), &header, sizeof header);
+    raw(behind(image, body));
+    expect_given_up();
+  }
+}
+
+TEST_F(HostilePeer, NothingIsDeliveredOfWhoIsGivenUpByAMessageThatCameWithIt) {
+  Bytes image(sizeof(MessageHeader) + 3 * sizeof(GatheredHeader));
+  MessageHeader header = honest();
+  header.kind = MessageHeader::kGathered;
+  header.bytes = 3 * sizeof(GatheredHeader);
+  std::memcpy(image.data(), &header, sizeof header);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const GatheredHeader inner = {.bytes = 0, .kind = 1, .reserved = 0};
+    std::memcpy(image.data() + sizeof header + i * sizeof inner, &inner, sizeof inner);
+  }
+  at(0).on_message = [this](const Message& message) {
+    if (got(0, message.peer).size() == 2) at(0).channel->fail(1);
+  };
+  raw(image);
+  expect_given_up();
+  EXPECT_EQ(got(0, 1).size(), 2U);
+}
+
 TEST_F(HostilePeer, NothingIsDeliveredOfWhoIsGivenUp) {
   raw(honest(), 0);
   const MessageHeader skipped = honest();
