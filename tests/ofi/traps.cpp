@@ -4,6 +4,7 @@
  *
  * fork          T9: a forked child shares the provider's descriptors. It leaves, and the transfers go on
  * descriptors   T10: ranks connect on demand, and use each connection again
+ * exhausted     T10: a process without descriptors gets an answer for each rank that it has to connect with
  * idle          a rank that waits or sleeps uses no processor time
  * held          short messages that wait to go together arrive while their sender computes
  */
@@ -84,6 +85,29 @@ void test_descriptors() {
   meet();
 }
 
+void test_exhausted() {
+  const std::vector<void*> all = words();
+  meet();
+  rlimit limit = {};
+  need(getrlimit(RLIMIT_NOFILE, &limit) == 0, "getrlimit");
+  const rlimit none = {.rlim_cur = 3, .rlim_max = limit.rlim_max};
+  if (rma_rank() == 0) {
+    need(setrlimit(RLIMIT_NOFILE, &none) == 0, "setrlimit");
+    int lost = 0;
+    for (int peer = 1; peer < rma_size(); ++peer) {
+      const rma_status_t status = put(all, peer);
+      need(status == RMA_SUCCESS || status == RMA_ERR_PEER_LOST, "a put without descriptors");
+      lost += status == RMA_ERR_PEER_LOST ? 1 : 0;
+    }
+    need(lost != 0, "all ranks were connected: the test shows nothing");
+    need(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
+  }
+  // The others miss rank 0 now, or the ranks that miss it. Each call says so, and none waits.
+  static_cast<void>(rma_barrier(rma_team_world()));
+  static_cast<void>(rma_finalize());
+  std::exit(EXIT_SUCCESS);
+}
+
 double processor_seconds() {
   rusage used = {};
   need(getrusage(RUSAGE_SELF, &used) == 0, "getrusage");
@@ -160,6 +184,8 @@ int main(int argc, char** argv) {
     test_fork();
   else if (trap == "descriptors")
     test_descriptors();
+  else if (trap == "exhausted")
+    test_exhausted();
   else if (trap == "idle")
     test_idle();
   else if (trap == "held")

@@ -3,6 +3,7 @@
 # device there, and takes libfabric.
 #
 # usage: two_hosts.sh job RMARUN PROGRAM ARGUMENT...     the program must succeed
+#        two_hosts.sh lossy RMARUN PROGRAM ARGUMENT...   the same over a cable that delays packets and drops some
 #        two_hosts.sh link_down RMARUN LOST_HOST         the cable is cut; both ranks must notice
 #        two_hosts.sh only_lo RMARUN PROGRAM ARGUMENT... both ranks on one host that has no interface but lo
 # Skipped (exit code 77) where this user may not make network namespaces.
@@ -41,6 +42,15 @@ case $case in
     ;;
   job)
     run "$folder/on_host" "$@"
+    ;;
+  lossy)
+    # A short queue in front of a slow cable: packets wait there, and those that find it full are lost.
+    for host in 0 1; do
+      ip netns exec "$name-$host" tc qdisc add dev "v$$-$host" root tbf rate 400mbit burst 16kb limit 20kb
+    done
+    run "$folder/on_host" "$@"
+    for host in 0 1; do ip netns exec "$name-$host" tc -s qdisc show dev "v$$-$host"; done | tee "$folder/queues"
+    grep -q 'dropped [1-9]' "$folder/queues"
     ;;
   link_down)
     run --env RMA_PEER_TIMEOUT=2 "$folder/on_host" "$@" "$folder/ready" > "$folder/output" 2>&1 &
