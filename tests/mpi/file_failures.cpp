@@ -1,6 +1,6 @@
-// Files whose writes fail in the middle: at a limit of the file's size, and on a full device. And writes of
-// small pieces with gaps, into which other ranks write at the same time; and a file that the program leaves
-// open.
+// Files whose writes fail in the middle: at a limit of the file's size, and on a full device. Collective
+// calls that fail on one rank alone. And writes of small pieces with gaps, into which other ranks write at
+// the same time; and a file that the program leaves open.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -109,6 +110,110 @@ void test_together(const TestFile& path) {
   SUCCEEDS(MPI_Type_free(&column));
 }
 
+constexpr int kLongs = 40;
+
+/// What a rank gives that is wrong, and the class of its error.
+struct Mistake {
+  const char* representation;
+  int error_class;
+  FileData data;  // with the memory of the rank
+  long value;
+};
+using PointerCall = int (*)(MPI_File, bool, FileForm, bool, const FileData&, MPI_Status*);
+
+/// A file in which each rank has every size-th long, or in which the ranks write in their order.
+class FileOfLongs {
+ public:
+  FileOfLongs(const TestFile& path, const char* representation, bool ordered, bool together)
+      : file_(path, kReadWrite) {
+    MPI_Info info = MPI_INFO_NULL;
+    SUCCEEDS(MPI_Info_create(&info));
+    for (const char* const key : {"romio_cb_write", "romio_cb_read"})
+      SUCCEEDS(MPI_Info_set(info, key, together ? "enable" : "automatic"));
+    MPI_Datatype column = MPI_DATATYPE_NULL;
+    SUCCEEDS(MPI_Type_vector(kLongs, 1, size_of(MPI_COMM_WORLD), MPI_LONG, &column));
+    SUCCEEDS(MPI_Type_commit(&column));
+    const int bytes = std::string(representation) == "external32" ? 4 : 8;
+    SUCCEEDS(MPI_File_set_view(file_.get(), ordered ? 0 : bytes * rank_in(MPI_COMM_WORLD), MPI_LONG,
+                               ordered ? MPI_LONG : column, representation, info));
+    SUCCEEDS(MPI_Type_free(&column));
+    SUCCEEDS(MPI_Info_free(&info));
+  }
+  [[nodiscard]] MPI_File get() const { return file_.get(); }
+
+ private:
+  const OpenFile file_;
+};
+
+/// A mistake of one rank is its failure alone. The others, which need it for their exchange, move their data.
+void make_mistake(const TestFile& path, const Mistake& mistake, PointerCall call, FileForm form, bool writes,
+                  int victim) {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const bool ordered = call == at_shared_pointer;
+  const FileOfLongs file(path, mistake.representation, ordered, victim == 0);
+  // In the order of ranks, the one that fails takes no place.
+  const MPI_Offset place = ordered ? kLongs * (rank - (rank > victim ? 1 : 0)) : 0;
+  std::vector<long> data(kLongs, writes ? -1 : rank);
+  if (rank != victim)
+    SUCCEEDS(MPI_File_write_at(file.get(), place, data.data(), kLongs, MPI_LONG, MPI_STATUS_IGNORE));
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  std::ranges::fill(data, writes ? rank : -1);
+  MPI_Status status;
+  if (rank == victim) {
+    data.back() = mistake.value;
+    FileData wrong = mistake.data;
+    wrong.memory = data.data();
+    CHECK(class_of(call(file.get(), writes, form, false, wrong, &status)) == mistake.error_class);
+  } else {
+    SUCCEEDS(call(file.get(), writes, form, false, {0, data.data(), kLongs, MPI_LONG}, &status));
+    CHECK(count_of(status, MPI_LONG) == kLongs);
+    if (writes) {
+      std::ranges::fill(data, -1);
+      SUCCEEDS(MPI_File_read_at(file.get(), place, data.data(), kLongs, MPI_LONG, MPI_STATUS_IGNORE));
+    }
+    CHECK(std::ranges::all_of(data, [&](long one) { return one == rank; }));
+  }
+  // The next call is as any other. It writes where no rank has read.
+  const MPI_Offset behind = MPI_Offset{kLongs} * (size_of(MPI_COMM_WORLD) + rank);
+  SUCCEEDS(MPI_File_write_at_all(file.get(), behind, data.data(), 1, MPI_LONG, MPI_STATUS_IGNORE));
+}
+
+void test_mistakes(const TestFile& path) {
+  const std::array mistakes = {
+      Mistake{"external32", MPI_ERR_CONVERSION, {0, nullptr, kLongs, MPI_LONG}, 1L << 40},
+      Mistake{"external32", MPI_ERR_TYPE, {0, nullptr, 0, MPI_DATATYPE_NULL}, 0},
+      Mistake{"native", MPI_ERR_TYPE, {0, nullptr, 0, MPI_DATATYPE_NULL}, 0},
+      Mistake{"native", MPI_ERR_COUNT, {0, nullptr, -1, MPI_LONG}, 0},
+      Mistake{"native", MPI_ERR_IO, {0, nullptr, 3, MPI_BYTE}, 0},
+      Mistake{"native", MPI_ERR_ARG, {-1, nullptr, kLongs, MPI_LONG}, 0},
+  };
+  for (const Mistake& mistake : mistakes) {
+    for (const PointerCall call : {at_offset, at_pointer, at_shared_pointer}) {
+      if (mistake.error_class == MPI_ERR_ARG && call != at_offset) continue;
+      for (const FileForm form :
+           {FileForm::kCollective, FileForm::kNonblockingCollective, FileForm::kSplit}) {
+        make_mistake(path, mistake, call, form, true, 0);
+        make_mistake(path, mistake, call, form, true, size_of(MPI_COMM_WORLD) - 1);
+        if (mistake.error_class != MPI_ERR_CONVERSION) make_mistake(path, mistake, call, form, false, 0);
+      }
+    }
+  }
+}
+
+/// In the order of ranks, only the last one's place may be beyond the greatest offset.
+void test_ordered_range(const TestFile& path) {
+  const bool is_last = rank_in(MPI_COMM_WORLD) == size_of(MPI_COMM_WORLD) - 1;
+  const FileOfLongs file(path, "native", true, true);
+  constexpr MPI_Offset kMost = std::numeric_limits<MPI_Offset>::max() / 8;
+  SUCCEEDS(MPI_File_seek_shared(file.get(), kMost - 8, MPI_SEEK_SET));
+  long value = -1;
+  std::vector<long> many(100);
+  MPI_Status status;
+  const int code =
+      MPI_File_read_ordered(file.get(), is_last ? many.data() : &value, is_last ? 100 : 0, MPI_LONG, &status);
+  CHECK(class_of(code) == (is_last ? MPI_ERR_ARG : MPI_SUCCESS));
+}
+
 void test_full_device() {
   MPI_File file = MPI_FILE_NULL;
   SUCCEEDS(MPI_File_open(MPI_COMM_WORLD, "/dev/full", MPI_MODE_WRONLY, MPI_INFO_NULL, &file));
@@ -178,6 +283,8 @@ int main(int argc, char** argv) {
     if (rank == 0) test_pointer(path);
     MPI_Barrier(MPI_COMM_WORLD);
     test_together(path);
+    test_mistakes(path);
+    test_ordered_range(path);
     test_full_device();
     test_gaps(path);
     left_open = path.name() + ".left-open";

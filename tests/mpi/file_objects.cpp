@@ -106,6 +106,56 @@ void test_hints(const TestFile& path) {
   SUCCEEDS(MPI_Info_free(&info));
 }
 
+/// Ranks with different hints divide the file as rank 0's say.
+void test_hints_of_ranks(const TestFile& path) {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const int size = size_of(MPI_COMM_WORLD);
+  constexpr int kInts = 20000;
+  MPI_Datatype column = MPI_DATATYPE_NULL;
+  SUCCEEDS(MPI_Type_vector(kInts, 1, size, MPI_INT, &column));
+  SUCCEEDS(MPI_Type_commit(&column));
+  MPI_Info info = MPI_INFO_NULL;
+  SUCCEEDS(MPI_Info_create(&info));
+  SUCCEEDS(MPI_Info_set(info, "romio_cb_write", "enable"));
+  SUCCEEDS(MPI_Info_set(info, "romio_cb_read", "enable"));
+  // How the hints come: with the opening, the view, or alone.
+  for (int way = 0; way < 3; ++way) {
+    SUCCEEDS(MPI_Info_set(info, "cb_nodes", rank == 0 ? "2" : "1"));
+    SUCCEEDS(MPI_Info_set(info, "cb_buffer_size", rank == 0 ? "8192" : "4096"));
+    SUCCEEDS(MPI_Info_set(info, "striping_unit", rank == 1 ? "1048576" : "512"));
+    const OpenFile file(path, kReadWrite, way == 0 && rank != 2 ? info : MPI_INFO_NULL);
+    SUCCEEDS(
+        MPI_File_set_view(file.get(), 4 * rank, MPI_INT, column, "native", way == 1 ? info : MPI_INFO_NULL));
+    if (way == 2) SUCCEEDS(MPI_File_set_info(file.get(), info));
+    CHECK(hint_of(file.get(), "cb_nodes") == (size > 1 ? "2" : "1"));
+    CHECK(hint_of(file.get(), "cb_buffer_size") == "8192");
+    CHECK(hint_of(file.get(), "striping_unit") == "512");
+    std::vector<int> data(kInts, rank + way);
+    SUCCEEDS(MPI_File_write_all(file.get(), data.data(), kInts, MPI_INT, MPI_STATUS_IGNORE));
+    std::ranges::fill(data, -1);
+    SUCCEEDS(MPI_File_read_at_all(file.get(), 0, data.data(), kInts, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK(std::ranges::all_of(data, [&](int one) { return one == rank + way; }));
+  }
+  SUCCEEDS(MPI_Info_free(&info));
+  SUCCEEDS(MPI_Type_free(&column));
+}
+
+/// Wrong arguments of one rank make a call on the file itself fail on all.
+void test_arguments_of_ranks(const TestFile& path) {
+  const bool wrong = rank_in(MPI_COMM_WORLD) == size_of(MPI_COMM_WORLD) - 1;
+  const auto open = [&](const char* name, int amode) {
+    MPI_File file = MPI_FILE_NULL;
+    return class_of(MPI_File_open(MPI_COMM_WORLD, name, amode, MPI_INFO_NULL, &file));
+  };
+  const char* const name = path.name().c_str();
+  CHECK(open(name, wrong ? MPI_MODE_RDWR | MPI_MODE_RDONLY : MPI_MODE_RDWR) == MPI_ERR_AMODE);
+  CHECK(open(wrong ? nullptr : name, MPI_MODE_RDWR) == MPI_ERR_ARG);
+  CHECK(open(wrong ? "" : name, MPI_MODE_RDWR) == MPI_ERR_BAD_FILE);
+  const OpenFile file(path, MPI_MODE_RDWR);
+  CHECK(class_of(MPI_File_set_size(file.get(), wrong ? -1 : 100)) == MPI_ERR_ARG);
+  CHECK(class_of(MPI_File_preallocate(file.get(), wrong ? -1 : 100)) == MPI_ERR_ARG);
+}
+
 void test_view(const TestFile& path) {
   const OpenFile file(path, MPI_MODE_RDWR);
   MPI_Offset displacement = -1;
@@ -182,6 +232,18 @@ void test_wrong_views(const TestFile& path) {
   char letter = 0;
   CHECK(class_of(MPI_File_write_at(file.get(), 0, &letter, 1, MPI_CHAR, MPI_STATUS_IGNORE)) == MPI_ERR_IO);
   SUCCEEDS(MPI_File_set_view(file.get(), 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+  MPI_Datatype nothing = MPI_DATATYPE_NULL;
+  SUCCEEDS(MPI_Type_contiguous(0, MPI_INT, &nothing));
+  SUCCEEDS(MPI_Type_commit(&nothing));
+  CHECK(set(0, nothing, MPI_INT, "native") == MPI_ERR_ARG);
+  SUCCEEDS(MPI_Type_free(&nothing));
+  if (size_of(MPI_COMM_WORLD) > 1) {
+    const bool other = rank_in(MPI_COMM_WORLD) == 1;
+    CHECK(set(0, MPI_INT, MPI_INT, other ? "external32" : "native") == MPI_ERR_NOT_SAME);
+    // Types and displacements may differ.
+    CHECK(set(other ? 4 : 0, other ? MPI_FLOAT : MPI_INT, MPI_INT, "external32") == MPI_SUCCESS);
+    CHECK(set(0, MPI_BYTE, MPI_BYTE, "native") == MPI_SUCCESS);
+  }
   // One rank's failure is all ranks'.
   const bool wrong = rank_in(MPI_COMM_WORLD) == size_of(MPI_COMM_WORLD) - 1;
   CHECK(set(wrong ? -1 - 5 : 0, MPI_BYTE, MPI_BYTE, "native") == MPI_ERR_ARG);
@@ -189,6 +251,64 @@ void test_wrong_views(const TestFile& path) {
   int value = 0;
   SUCCEEDS(MPI_File_write_at_all(file.get(), 0, &value, rank_in(MPI_COMM_WORLD) == 0 ? 1 : 0, MPI_INT,
                                  MPI_STATUS_IGNORE));
+}
+
+/// A view whose etype has no data has no place for any.
+void test_empty_etype(const TestFile& path) {
+  const OpenFile file(path, MPI_MODE_RDWR);
+  MPI_Datatype nothing = MPI_DATATYPE_NULL;
+  SUCCEEDS(MPI_Type_contiguous(0, MPI_INT, &nothing));
+  SUCCEEDS(MPI_Type_commit(&nothing));
+  for (const char* const name : {"native", "external32"}) {
+    SUCCEEDS(MPI_File_set_view(file.get(), 4, nothing, nothing, name, MPI_INFO_NULL));
+    int value = 7;
+    MPI_Status status;
+    SUCCEEDS(MPI_File_read_at_all(file.get(), 1, &value, 1, MPI_INT, &status));
+    CHECK(count_of(status, MPI_INT) == 0 && value == 7);
+    SUCCEEDS(MPI_File_write_ordered(file.get(), &value, 3, nothing, &status));
+    CHECK(class_of(MPI_File_write(file.get(), &value, 1, MPI_INT, &status)) == MPI_ERR_IO);
+    MPI_Offset position = -1;
+    SUCCEEDS(MPI_File_seek(file.get(), 0, MPI_SEEK_END));
+    SUCCEEDS(MPI_File_get_position(file.get(), &position));
+    CHECK(position == 0);
+    SUCCEEDS(MPI_File_get_byte_offset(file.get(), 3, &position));
+    CHECK(position == 4);
+  }
+  SUCCEEDS(MPI_Type_free(&nothing));
+}
+
+/// The end is the first etype, in the order of the view, that begins behind the last byte of the file. Tiles
+/// may reach into the next ones, and their parts may overlap if the file is only read.
+void test_end_of_view(const TestFile& path) {
+  {
+    const OpenFile writes(path, MPI_MODE_RDWR);
+    SUCCEEDS(MPI_File_set_size(writes.get(), 40));
+  }
+  const OpenFile file(path, MPI_MODE_RDONLY);
+  const auto end_of = [&](MPI_Datatype type, MPI_Aint extent) {
+    MPI_Datatype tile = MPI_DATATYPE_NULL;
+    SUCCEEDS(MPI_Type_create_resized(type, 0, extent, &tile));
+    SUCCEEDS(MPI_Type_commit(&tile));
+    SUCCEEDS(MPI_File_set_view(file.get(), 0, MPI_INT, tile, "native", MPI_INFO_NULL));
+    SUCCEEDS(MPI_Type_free(&tile));
+    MPI_Offset found = -1;
+    SUCCEEDS(MPI_File_seek(file.get(), 0, MPI_SEEK_END));
+    SUCCEEDS(MPI_File_get_position(file.get(), &found));
+    return found;
+  };
+  MPI_Datatype interleaved = MPI_DATATYPE_NULL;
+  SUCCEEDS(MPI_Type_vector(3, 1, 4, MPI_INT, &interleaved));
+  // The tiles are at 0, 16, 32; then at 4, 20, 36; and the last int of the third one is at 40.
+  CHECK(end_of(interleaved, 4) == 8);
+  CHECK(end_of(interleaved, 48) == 3);
+  MPI_Datatype overlapping = MPI_DATATYPE_NULL;
+  SUCCEEDS(MPI_Type_create_hvector(3, 3, 4, MPI_INT, &overlapping));
+  // 0, 4, 8, 4, 8, 12, 8, 12, 16; the tile at 20 has 20, 24, 28, 24, 28, 32, 28, 32, 36; the next is at 40.
+  CHECK(end_of(overlapping, 20) == 18);
+  // The tiles are at 0, 24, 48. In the second one, the last part has 32, 36, 40.
+  CHECK(end_of(overlapping, 24) == 17);
+  SUCCEEDS(MPI_Type_free(&interleaved));
+  SUCCEEDS(MPI_Type_free(&overlapping));
 }
 
 void test_seek(const TestFile& path) {
@@ -256,6 +376,7 @@ void test_sequential(const TestFile& path) {
   CHECK(class_of(MPI_File_seek(file.get(), 0, MPI_SEEK_SET)) == MPI_ERR_UNSUPPORTED_OPERATION);
   CHECK(class_of(MPI_File_get_position(file.get(), &offset)) == MPI_ERR_UNSUPPORTED_OPERATION);
   CHECK(class_of(MPI_File_seek_shared(file.get(), 0, MPI_SEEK_SET)) == MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(class_of(MPI_File_get_position_shared(file.get(), &offset)) == MPI_ERR_UNSUPPORTED_OPERATION);
   CHECK(class_of(MPI_File_set_view(file.get(), 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL)) == MPI_ERR_ARG);
   SUCCEEDS(MPI_File_write_ordered(file.get(), &value, 1, MPI_INT, MPI_STATUS_IGNORE));
   SUCCEEDS(
@@ -381,8 +502,12 @@ int main(int argc, char** argv) {
     test_size_and_group(path);
     test_append(path);
     test_hints(path);
+    test_hints_of_ranks(path);
+    test_arguments_of_ranks(path);
     test_view(path);
     test_wrong_views(path);
+    test_empty_etype(path);
+    test_end_of_view(path);
     test_seek(path);
     test_shared_pointer(path);
     test_sequential(path);

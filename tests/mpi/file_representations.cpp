@@ -124,8 +124,9 @@ int write_digits(void* memory, MPI_Datatype type, MPI_Count count, void* file, M
   const MPI_Count distance = type == MPI_INT ? 1 : 2;
   for (MPI_Count i = 0; i < count; ++i) {
     char text[20];
-    std::snprintf(text, sizeof text, "%c%04d", *static_cast<const char*>(extra),
-                  static_cast<const int*>(memory)[(position + i) * distance]);
+    const int value = static_cast<const int*>(memory)[(position + i) * distance];
+    if (value > 9999) return MPI_ERR_CONVERSION;
+    std::snprintf(text, sizeof text, "%c%04d", *static_cast<const char*>(extra), value);
     std::memcpy(static_cast<char*>(file) + 5 * i, text, 5);
   }
   return MPI_SUCCESS;
@@ -230,9 +231,20 @@ void test_failing_conversion(const TestFile& path) {
   SUCCEEDS(MPI_File_set_view(file.get(), 0, MPI_INT, MPI_INT, "digits", MPI_INFO_NULL));
   CHECK(class_of(MPI_File_read_at_all(file.get(), 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE)) ==
         MPI_ERR_CONVERSION);
+  CHECK(class_of(MPI_File_read_at(file.get(), 0, &value, 0, MPI_DATATYPE_NULL, MPI_STATUS_IGNORE)) ==
+        MPI_ERR_TYPE);
+  // A function that fails on one rank: the others write behind each other.
+  const int rank = rank_in(MPI_COMM_WORLD);
+  value = rank == 0 ? 10000 : rank;
+  const int code = MPI_File_write_ordered(file.get(), &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+  CHECK(class_of(code) == (rank == 0 ? MPI_ERR_CONVERSION : MPI_SUCCESS));
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  if (rank > 0) {
+    SUCCEEDS(MPI_File_read_at(file.get(), rank - 1, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK(value == rank);
+  }
   SUCCEEDS(MPI_File_set_view(file.get(), 0, MPI_INT, MPI_INT, "as in memory", MPI_INFO_NULL));
   int again = 0;
-  const int rank = rank_in(MPI_COMM_WORLD);
   SUCCEEDS(MPI_File_write_at_all(file.get(), rank, &rank, 1, MPI_INT, MPI_STATUS_IGNORE));
   SUCCEEDS(MPI_File_read_at_all(file.get(), rank, &again, 1, MPI_INT, MPI_STATUS_IGNORE));
   CHECK(again == rank);

@@ -94,6 +94,8 @@ int FileAccess::prepare(const File& file, FileDirection direction, const FileMem
   direction_ = direction;
   view_ = file.view();
   memory_ = memory;
+  // No data need no type in messages. The types of files are always looked at.
+  if (memory.type == MPI_DATATYPE_NULL) return failure(MPI_ERR_TYPE, "the datatype is null");
   RMA_TRY(find_buffer(memory.address, memory.count, memory.type, data_));
   if (data_.type != nullptr) type_ = HeldType(*find<Datatype>(memory.type));
   if (view_->representation().is_native()) return MPI_SUCCESS;
@@ -107,6 +109,12 @@ int FileAccess::prepare(const File& file, FileDirection direction, const FileMem
   data_ = {.data = converted_.get(), .bytes = bytes};
   if (direction == FileDirection::kRead || bytes == 0) return MPI_SUCCESS;
   return view_->representation().write(memory.address, memory.count, type, converted_.get(), bytes);
+}
+
+void FileAccess::become_empty(const File& file, FileDirection direction) {
+  *this = FileAccess();
+  direction_ = direction;
+  view_ = file.view();
 }
 
 int FileAccess::check_range() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "mpi.h"
@@ -39,6 +40,8 @@ class FileAccess {
  public:
   /// Checks the arguments of a call, and converts what is written to the view's representation.
   [[nodiscard]] int prepare(const File& file, FileDirection direction, const FileMemory& memory);
+  /// Gives up the data. A member of a collective call that has failed takes part with such an access.
+  void become_empty(const File& file, FileDirection direction);
 
   [[nodiscard]] FileDirection direction() const { return direction_; }
   [[nodiscard]] const FileView& view() const { return *view_; }
@@ -103,6 +106,17 @@ struct FileOperation {
   /// them.
   std::atomic<bool> ended = false;
 };
+
+/// Returns the code of a step, which may throw std::bad_alloc. A member of a collective call whose step an
+/// exception ended would leave the others waiting.
+template <class Step>
+[[nodiscard]] int code_of(const Step& step) {
+  try {
+    return step();
+  } catch (const std::bad_alloc&) {
+    return MPI_ERR_NO_MEM;
+  }
+}
 
 /// Moves the data of an access, by this process alone.
 [[nodiscard]] Outcome transfer(File& file, const FileAccess& access);

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <new>
 #include <numeric>
 #include <utility>
 
@@ -62,7 +61,6 @@ int take_position(File& file, FilePointer pointer, MPI_Offset offset, FileAccess
 
 int prepare(File& file, const AccessKind& kind, MPI_Offset offset, const FileMemory& memory,
             FileAccess& access) {
-  RMA_TRY(check_kind(file, kind));
   RMA_TRY(access.prepare(file, kind.direction, memory));
   if (access.bytes() % access.view().etype_bytes() != 0) {
     return failure(MPI_ERR_IO, fmt::format("{} bytes are no whole number of etypes, which have {}",
@@ -71,24 +69,23 @@ int prepare(File& file, const AccessKind& kind, MPI_Offset offset, const FileMem
   return take_position(file, kind.pointer, offset, access);
 }
 
-/// Prepares the access of a call. A member of a collective call that has no memory for its own data takes
-/// part with an empty access, because the others wait for it: `failed` is its code then.
+/// Prepares the access of a call. A member of a collective call whose arguments are wrong, whose data cannot
+/// be converted, or that has no memory for them takes part with an empty access, because the others wait for
+/// it: `failed` is its code then.
 int prepare_to_take_part(File& file, const AccessKind& kind, MPI_Offset offset, const FileMemory& memory,
                          FileAccess& access, int& failed) {
+  RMA_TRY(check_kind(file, kind));  // which fails on all members or on none
   if (!kind.is_collective) return prepare(file, kind, offset, memory, access);
-  try {
-    return prepare(file, kind, offset, memory, access);
-  } catch (const std::bad_alloc&) {
-    access = FileAccess();
-    failed = MPI_ERR_NO_MEM;
-    return MPI_SUCCESS;
-  }
+  failed = code_of([&] { return prepare(file, kind, offset, memory, access); });
+  if (failed != MPI_SUCCESS) access.become_empty(file, kind.direction);
+  return MPI_SUCCESS;
 }
 
-/// Gives each member its place behind the members before it.
-int take_ordered_position(File& file, FileAccess& access, int failed) {
+/// Gives each member its place behind the members before it. A member whose place is out of range takes part
+/// in the rest with an empty access: `failed` is its code then.
+int take_ordered_position(File& file, FileAccess& access, int& failed) {
   const Communicator& comm = file.comm();
-  RMA_TRY(share_extents(file, {.bytes = access.bytes(), .code = failed}));
+  RMA_TRY(share_extents(file, {.bytes = access.bytes()}, failed));
   const auto bytes_before = [&](int rank) {
     return std::accumulate(file.extents.begin(), file.extents.begin() + rank, MPI_Count{0},
                            [](MPI_Count sum, const AccessExtent& extent) { return sum + extent.bytes; });
@@ -101,7 +98,11 @@ int take_ordered_position(File& file, FileAccess& access, int failed) {
   RMA_TRY(share_from_first(file, &begin, sizeof begin));
   if (begin.code != MPI_SUCCESS) return failure(begin.code, "rank 0 cannot move the shared pointer");
   access.position = begin.position + bytes_before(comm.rank());
-  return access.check_range();
+  if (const int code = access.check_range(); code != MPI_SUCCESS) {
+    access.become_empty(file, access.direction());
+    failed = code;
+  }
+  return MPI_SUCCESS;
 }
 
 /// Moves the data. Stores what was moved, in the file and in memory. `failed` is that of
@@ -116,11 +117,8 @@ int execute(File& file, const AccessKind& kind, FileAccess& access, int failed, 
 
 void execute_later(File& file, FileOperation& operation) {
   Moved moved;
-  try {
-    operation.code = execute(file, operation.kind, operation.access, operation.code, moved);
-  } catch (const std::bad_alloc&) {
-    operation.code = MPI_ERR_NO_MEM;
-  }
+  operation.code =
+      code_of([&] { return execute(file, operation.kind, operation.access, operation.code, moved); });
   operation.bytes = moved.in_memory;
   operation.ended.store(true, std::memory_order_release);  // pairs with those who look for the end
 }
@@ -128,6 +126,14 @@ void execute_later(File& file, FileOperation& operation) {
 int hand_over(File& file, const std::shared_ptr<FileOperation>& operation) {
   Worker& worker = operation->kind.is_collective ? file.collective_worker : file.worker;
   return worker.add([&file, operation] { execute_later(file, *operation); });
+}
+
+/// Lets a member that has failed take part in a collective operation, because the others wait for it. Returns
+/// the member's code. The program gets no request, and does not end the operation.
+int take_part_later(File& file, const std::shared_ptr<FileOperation>& operation) {
+  const int failed = operation->code;
+  RMA_TRY(hand_over(file, operation));
+  return failed;
 }
 
 void describe(MPI_Status* status, MPI_Count bytes) {
@@ -165,6 +171,7 @@ int start_access(MPI_File handle, const AccessKind& kind, MPI_Offset offset, con
   RMA_TRY_ASSIGN(file, find_file(handle));
   auto operation = std::make_shared<FileOperation>(kind);
   RMA_TRY(prepare_to_take_part(*file, kind, offset, memory, operation->access, operation->code));
+  if (operation->code != MPI_SUCCESS) return take_part_later(*file, operation);
   auto request = std::make_unique<Request>(*file, Request::Type::kFile);
   request->become<Request::HasEnded>([&owner = *file, &self = *request, operation] {
     if (!operation->ended.load(std::memory_order_acquire)) return false;
@@ -183,6 +190,7 @@ int begin_access(MPI_File handle, const AccessKind& kind, MPI_Offset offset, con
     return failure(MPI_ERR_IO, "another split collective operation of the file has begun and not ended");
   auto operation = std::make_shared<FileOperation>(kind);
   RMA_TRY(prepare_to_take_part(*file, kind, offset, memory, operation->access, operation->code));
+  if (operation->code != MPI_SUCCESS) return take_part_later(*file, operation);
   RMA_TRY(hand_over(*file, operation));
   file->split = std::move(operation);
   return MPI_SUCCESS;

@@ -23,6 +23,21 @@ OpenFiles& open_files() {
   return *kFiles;
 }
 
+// A failure as a word: the largest one is that of the first rank that fails.
+constexpr unsigned kCodeBits = 32;
+
+std::int64_t word_of(const Communicator& comm, int code) {
+  const std::int64_t before_others = comm.size() - comm.rank();
+  return code != MPI_SUCCESS ? (before_others << kCodeBits) + code : 0;
+}
+
+/// Returns the code of the largest word of all members, and fails with it.
+int failure_in(const Communicator& comm, std::int64_t word) {
+  if (word == 0) return MPI_SUCCESS;
+  return failure_of_rank(comm, comm.size() - static_cast<int>(word >> kCodeBits),
+                         static_cast<int>(word & ((std::int64_t{1} << kCodeBits) - 1)));
+}
+
 }  // namespace
 
 File::File(Communicator& comm, int amode, Descriptor descriptor, std::string path, bool can_read,
@@ -126,16 +141,11 @@ void close_left_files() {
 }
 
 int agree(Communicator& comm, int code) {
-  // It allocates nothing, so a member that has no memory can say so. The largest word is that of the first
-  // rank that fails.
-  constexpr unsigned kCodeBits = 32;
-  const std::int64_t before_others = comm.size() - comm.rank();
-  const std::int64_t mine = code != MPI_SUCCESS ? (before_others << kCodeBits) + code : 0;
+  // It allocates nothing, so a member that has no memory can say so.
+  const std::int64_t mine = word_of(comm, code);
   std::int64_t first = 0;
   RMA_TRY(allreduce(&mine, &first, 1, MPI_INT64_T, MPI_MAX, comm.handle<MPI_Comm>()));
-  if (first == 0) return MPI_SUCCESS;
-  return failure_of_rank(comm, comm.size() - static_cast<int>(first >> kCodeBits),
-                         static_cast<int>(first & ((std::int64_t{1} << kCodeBits) - 1)));
+  return failure_in(comm, first);
 }
 
 int failure_of_rank(const Communicator& comm, int rank, int code) {
@@ -144,15 +154,16 @@ int failure_of_rank(const Communicator& comm, int rank, int code) {
   return failure(code, fmt::format("the call fails on rank {} of the file's communicator", rank));
 }
 
-int check_same(const File& file, const char* names, std::array<MPI_Offset, 2> arguments) {
-  std::vector<std::array<MPI_Offset, 2>> all(static_cast<std::size_t>(file.comm().size()));
-  RMA_TRY(allgather(&arguments, sizeof arguments, MPI_BYTE, all.data(), sizeof arguments, MPI_BYTE,
-                    file.comm_handle()));
-  for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    if (all[rank] != all[0])
-      return failure(MPI_ERR_NOT_SAME, fmt::format("rank {} has another {} than rank 0", rank, names));
-  }
-  return MPI_SUCCESS;
+int check_same(Communicator& comm, int code, const char* names, std::array<MPI_Offset, 2> arguments) {
+  // All have the same number if the largest one is the least one, too. The complements are in the opposite
+  // order.
+  const std::array<std::int64_t, 5> mine = {word_of(comm, code), arguments[0], ~arguments[0], arguments[1],
+                                            ~arguments[1]};
+  std::array<std::int64_t, 5> most = {};
+  RMA_TRY(allreduce(mine.data(), most.data(), mine.size(), MPI_INT64_T, MPI_MAX, comm.handle<MPI_Comm>()));
+  RMA_TRY(failure_in(comm, most[0]));
+  if (most[1] == ~most[2] && most[3] == ~most[4]) return MPI_SUCCESS;
+  return failure(MPI_ERR_NOT_SAME, fmt::format("the ranks have different values of {}", names));
 }
 
 int share_from_first(const File& file, void* data, std::size_t bytes) {

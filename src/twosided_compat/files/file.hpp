@@ -128,9 +128,10 @@ void close_left_files();
 [[nodiscard]] int agree(Communicator& comm, int code);
 /// Fails with the code of a rank that has failed. Returns the code.
 [[nodiscard]] int failure_of_rank(const Communicator& comm, int rank, int code);
-/// Checks that all members have given the same arguments to a collective call. MPI_ERR_NOT_SAME, on all
-/// members.
-[[nodiscard]] int check_same(const File& file, const char* names, std::array<MPI_Offset, 2> arguments);
+/// Agrees as agree() does, and checks that all members have given the same arguments to a collective call.
+/// MPI_ERR_NOT_SAME, on all members.
+[[nodiscard]] int check_same(Communicator& comm, int code, const char* names,
+                             std::array<MPI_Offset, 2> arguments);
 /// Gives all members what rank 0 has. Collective.
 [[nodiscard]] int share_from_first(const File& file, void* data, std::size_t bytes);
 

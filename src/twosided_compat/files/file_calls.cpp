@@ -21,23 +21,20 @@ namespace {
 /// Executes what one member does with a size that all have given. All return its code, when it has ended.
 template <class Act>
 int by_first(File& file, MPI_Offset size, const Act& act) {
-  file.finish_collective_operations();
-  RMA_TRY(check_same(file, "size", {size, 0}));
-  return agree(file.comm(), file.comm().rank() == 0 ? act() : MPI_SUCCESS);
-}
-
-int check_size(const File& file, MPI_Offset size) {
+  // These checks fail on all members or on none. The size is the member's own.
   RMA_TRY(file.check_access(FileDirection::kWrite));
   if (file.is_sequential())
     return failure(MPI_ERR_UNSUPPORTED_OPERATION, "the file was opened with MPI_MODE_SEQUENTIAL");
-  return size >= 0 ? MPI_SUCCESS : failure(MPI_ERR_ARG, fmt::format("the size is {}", size));
+  file.finish_collective_operations();
+  const int code = size >= 0 ? MPI_SUCCESS : failure(MPI_ERR_ARG, fmt::format("the size is {}", size));
+  RMA_TRY(check_same(file.comm(), code, "size", {size, 0}));
+  return agree(file.comm(), file.comm().rank() == 0 ? act() : MPI_SUCCESS);
 }
 
 }  // namespace
 
 int file_set_size(MPI_File handle, MPI_Offset size) {
   RMA_TRY_ASSIGN(file, find_file(handle));
-  RMA_TRY(check_size(*file, size));
   return by_first(*file, size, [&] {
     const int result = uninterrupted([&] { return ::ftruncate(file->storage().descriptor(), size); });
     return result == 0 ? MPI_SUCCESS : file->storage().failed("ftruncate");
@@ -46,7 +43,6 @@ int file_set_size(MPI_File handle, MPI_Offset size) {
 
 int file_preallocate(MPI_File handle, MPI_Offset size) {
   RMA_TRY_ASSIGN(file, find_file(handle));
-  RMA_TRY(check_size(*file, size));
   return by_first(*file, size, [&] {
     if (size == 0) return MPI_SUCCESS;
     int error = EINTR;  // the call returns its error number
@@ -96,7 +92,7 @@ int file_set_atomicity(MPI_File handle, int flag) {
   RMA_TRY_ASSIGN(file, find_file(handle));
   file->finish_operations();
   // Each member's accesses before the call are over before those of another one behind it.
-  RMA_TRY(check_same(*file, "flag", {flag != 0 ? 1 : 0, 0}));
+  RMA_TRY(check_same(file->comm(), MPI_SUCCESS, "flag", {flag != 0 ? 1 : 0, 0}));
   file->atomic.store(flag != 0, std::memory_order_relaxed);
   return MPI_SUCCESS;
 }

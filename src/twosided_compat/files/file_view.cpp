@@ -22,7 +22,7 @@ FileView::FileView(const Made& made)
       etype_(*made.etype),
       filetype_(*made.filetype),
       representation_(made.representation),
-      etype_bytes_(made.file_etype->size()),
+      etype_bytes_(std::max<MPI_Count>(made.file_etype->size(), 1)),
       tile_(made.file_filetype->layout().bytes()),
       tile_bytes_(std::max<MPI_Count>(tile_.size(), 1)),
       extent_(made.file_filetype->bounds().extent),
@@ -57,8 +57,22 @@ MPI_Offset FileView::position_of(MPI_Offset offset) const {
   const MPI_Offset distance = offset - displacement_ - tile_.low();
   if (distance <= 0 || !has_data()) return 0;
   if (contiguous_) return distance;
-  const MPI_Offset tiles = distance / extent_;
-  // The first byte of this tile that is not below the offset. If all bytes are below it, the tile's end.
+  // The tiles before the first one that ends behind the offset. Tiles may reach into the next ones.
+  const MPI_Offset span = tile_.high() - tile_.low();
+  const MPI_Offset tiles = distance < span ? 0 : (distance - span) / extent_ + 1;
+  // The first byte of this tile that is not below the offset. Parts may overlap if the view is not ascending:
+  // their bytes are in no order that a binary search could use.
+  if (!ascending_) {
+    MPI_Offset position = tiles * tile_bytes_;
+    bool found = false;
+    visit(position, position + tile_bytes_, [&](MPI_Offset at, std::size_t bytes) {
+      if (found) return;
+      const MPI_Offset below = std::clamp<MPI_Offset>(offset - at, 0, static_cast<MPI_Offset>(bytes));
+      position += below;
+      found = below < static_cast<MPI_Offset>(bytes);
+    });
+    return position;
+  }
   MPI_Count low = 0;
   MPI_Count high = tile_bytes_;
   while (low < high) {

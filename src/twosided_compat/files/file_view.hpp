@@ -40,7 +40,7 @@ class FileView {
   [[nodiscard]] Datatype& filetype() const { return *filetype_; }
   [[nodiscard]] const Representation& representation() const { return *representation_; }
 
-  /// Returns the bytes of an etype in the file.
+  /// Returns the bytes of an etype in the file, in which the program counts. 1 if the etype has no data.
   [[nodiscard]] MPI_Count etype_bytes() const { return etype_bytes_; }
   /// Returns whether the bytes that the process sees are all from some offset on.
   [[nodiscard]] bool is_contiguous() const { return contiguous_; }
@@ -58,7 +58,8 @@ class FileView {
   [[nodiscard]] bool reaches(MPI_Offset position, MPI_Count bytes) const;
   /// Returns the offset of the byte at a position.
   [[nodiscard]] MPI_Offset offset_of(MPI_Offset position) const;
-  /// Returns how many bytes the process sees at lower offsets than `offset`. Precondition: is_ascending().
+  /// Returns the first position whose byte has the offset `offset` or a greater one. If the view is
+  /// ascending, the process sees so many bytes at lower offsets.
   [[nodiscard]] MPI_Offset position_of(MPI_Offset offset) const;
 
   /// Calls visit(offset, bytes) for the contiguous parts of the positions [from, to), in order. Neighbouring

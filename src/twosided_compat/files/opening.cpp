@@ -82,22 +82,16 @@ int open_path(const std::string& path, int amode, bool is_first, Descriptor& des
   return MPI_SUCCESS;
 }
 
-/// Checks that all members have one mode.
-int agree_on_mode(Communicator& comm, int amode) {
-  std::vector<int> all(static_cast<std::size_t>(comm.size()));
-  RMA_TRY(allgather(&amode, 1, MPI_INT, all.data(), 1, MPI_INT, comm.handle<MPI_Comm>()));
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank] != all[0])
-      return failure(MPI_ERR_NOT_SAME,
-                     fmt::format("rank 0 has the amode {}, rank {} has {}", all[0], rank, all[rank]));
-  }
-  return MPI_SUCCESS;
+/// Checks the arguments of MPI_File_open. Finds the path.
+int check_arguments(const char* filename, int amode, MPI_Info info, std::string& path) {
+  RMA_TRY(check_hints(info));
+  RMA_TRY(find_path(filename, path));
+  return check_amode(amode);
 }
 
 /// Opens the file on all members: the first one creates it, and then the others find it.
 int open_on_all(Communicator& comm, const std::string& path, int amode, Descriptor& descriptor,
                 bool& both_ways) {
-  RMA_TRY(agree_on_mode(comm, amode));
   const bool is_first = comm.rank() == 0;
   int code = MPI_SUCCESS;
   if (is_first) code = open_path(path, amode, true, descriptor, both_ways);
@@ -140,10 +134,9 @@ int make_shared_state(File& file) {
 
 int file_open(MPI_Comm handle, const char* filename, int amode, MPI_Info info, MPI_File* made) {
   RMA_TRY_ASSIGN(parent, find_intracommunicator(handle));
-  RMA_TRY(check_hints(info));
   std::string path;
-  RMA_TRY(find_path(filename, path));
-  RMA_TRY(check_amode(amode));
+  const int checked_here = code_of([&] { return check_arguments(filename, amode, info, path); });
+  RMA_TRY(check_same(*parent, checked_here, "amode", {amode, 0}));
   std::vector<int> ranks(static_cast<std::size_t>(parent->size()));
   std::iota(ranks.begin(), ranks.end(), 0);
   MPI_Comm own = MPI_COMM_NULL;

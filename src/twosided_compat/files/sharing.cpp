@@ -15,17 +15,22 @@
 namespace librma::mpi {
 namespace {
 
-/// Each fact may hold for a member. It holds for the file if it holds for some member.
+/// What a member tells the others. For all of them counts the greatest value.
 enum Fact : std::uint8_t {
+  // Each of these may hold for a member. It holds for the file if it holds for some member.
   kHasGaps,         ///< its view is not contiguous
   kHasNoLocks,      ///< it would write in such a view, and its file system has no locks
   kHasSmallParts,   ///< parts of its view are small
   kSieves,          ///< it may write gaps
   kReadsTogether,   ///< its hints want aggregators for reads
   kWritesTogether,  ///< its hints want aggregators for writes
+  // These hints are those of rank 0. The others tell 0.
+  kAggregators,
+  kBufferBytes,
+  kUnit,
   kFactCount,
 };
-using Facts = std::array<int, kFactCount>;
+using Facts = std::array<std::int64_t, kFactCount>;
 
 bool has_locks(const Storage& storage) {
   constexpr MPI_Offset kFirstByte = 1;
@@ -46,6 +51,10 @@ Facts facts_of(File& file, const FileView& view) {
   facts[kSieves] = sieves ? 1 : 0;
   facts[kReadsTogether] = hints.romio_cb_read == Switch::kEnable ? 1 : 0;
   facts[kWritesTogether] = hints.romio_cb_write == Switch::kEnable ? 1 : 0;
+  if (file.comm().rank() != 0) return facts;
+  facts[kAggregators] = hints.cb_nodes;
+  facts[kBufferBytes] = static_cast<std::int64_t>(hints.cb_buffer_size);
+  facts[kUnit] = static_cast<std::int64_t>(hints.striping_unit);
   return facts;
 }
 
@@ -54,7 +63,10 @@ Facts facts_of(File& file, const FileView& view) {
 int agree_on_sharing(File& file, const FileView& view) {
   const Facts mine = facts_of(file, view);
   Facts any = {};
-  RMA_TRY(allreduce(mine.data(), any.data(), kFactCount, MPI_INT, MPI_MAX, file.comm_handle()));
+  RMA_TRY(allreduce(mine.data(), any.data(), kFactCount, MPI_INT64_T, MPI_MAX, file.comm_handle()));
+  file.hints.cb_nodes = static_cast<int>(any[kAggregators]);
+  file.hints.cb_buffer_size = static_cast<std::size_t>(any[kBufferBytes]);
+  file.hints.striping_unit = static_cast<std::size_t>(any[kUnit]);
   const bool on_one_host = file.is_on_one_host();
   const bool needs_locks = any[kSieves] != 0 || (any[kHasGaps] != 0 && !on_one_host);
   const bool exchanges_nothing = on_one_host && any[kHasSmallParts] == 0;

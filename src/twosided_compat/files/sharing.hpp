@@ -8,6 +8,9 @@ namespace librma::mpi {
 /// other in collective calls. Stores it in file.sharing, the same on all members. `view` is the one that this
 /// member will have. Collective. The members have no operation under way.
 ///
+/// Hints. Those that divide a file among aggregators are rank 0's on all members, whatever the others have
+/// given: members that divided it differently would wait for each other's messages.
+///
 /// Locks. A lock keeps a member that reads a range with gaps, changes it and writes it back from losing what
 /// another one writes there meanwhile. So there are locks if some member may do that, which takes parts of
 /// less than kMostWithGap bytes, or the hint for it. If no member does, each system call writes only bytes

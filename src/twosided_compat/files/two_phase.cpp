@@ -6,7 +6,6 @@
 #include "twosided_compat/files/two_phase.hpp"
 
 #include <algorithm>
-#include <new>
 #include <optional>
 #include <span>
 
@@ -109,42 +108,48 @@ bool divide(const File& file, std::span<const AccessExtent> all, Division& divis
 
 /// Makes the exchange, or fails on all members: those that have no memory for it take part in none.
 int make_exchange(File& file, const FileAccess& access, Division& division, std::optional<Exchange>& made) {
-  int code = MPI_SUCCESS;
-  try {
-    division.aggregators = file.aggregators();
-    made.emplace(file, access, division);
-  } catch (const std::bad_alloc&) {
-    code = MPI_ERR_NO_MEM;
-  }
-  return agree(file.comm(), code);
+  return agree(file.comm(), code_of([&] {
+                 division.aggregators = file.aggregators();
+                 made.emplace(file, access, division);
+                 return MPI_SUCCESS;
+               }));
 }
 
-}  // namespace
-
-int share_extents(File& file, const AccessExtent& mine) {
-  std::span<AccessExtent> all = file.extents;
-  RMA_TRY(allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, file.comm_handle()));
-  const auto failed =
-      std::ranges::find_if(all, [](const AccessExtent& extent) { return extent.code != MPI_SUCCESS; });
-  if (failed == all.end()) return MPI_SUCCESS;
-  return failure_of_rank(file.comm(), static_cast<int>(failed - all.begin()), failed->code);
-}
-
-Outcome transfer_together(File& file, const FileAccess& access, int code) {
-  if (file.moves_alone(access.direction()) || file.atomic.load(std::memory_order_relaxed))
-    return code == MPI_SUCCESS ? transfer(file, access) : Outcome{.code = code};
-  const AccessExtent mine = code == MPI_SUCCESS ? extent_of(file, access) : AccessExtent{.code = code};
-  if (const int shared = share_extents(file, mine); shared != MPI_SUCCESS) return {.code = shared};
+/// Moves the data when all members have told their extents.
+Outcome transfer_by_extents(File& file, const FileAccess& access) {
   Division division;
   if (!is_together(file, access.direction(), file.extents) || !divide(file, file.extents, division))
     return transfer(file, access);
   std::optional<Exchange> exchange;
   if (const int made = make_exchange(file, access, division, exchange); made != MPI_SUCCESS)
     return {.code = made};
-  Outcome outcome = exchange->run();
+  const Outcome outcome = exchange->run();
   // A member that has no place for its data fails alone.
-  if (outcome.code == MPI_SUCCESS && mine.bytes == 0) outcome = transfer(file, access);
-  return outcome;
+  return outcome.code == MPI_SUCCESS && !access.view().has_data() ? transfer(file, access) : outcome;
+}
+
+}  // namespace
+
+int share_extents(File& file, AccessExtent mine, int failed) {
+  // Memory may be there for the next try, which takes all members. Any other failure is one of this member's
+  // own arguments or data, and the others have theirs.
+  if (failed == MPI_ERR_NO_MEM) mine.code = failed;
+  std::span<AccessExtent> all = file.extents;
+  RMA_TRY(allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, file.comm_handle()));
+  const auto first =
+      std::ranges::find_if(all, [](const AccessExtent& extent) { return extent.code != MPI_SUCCESS; });
+  if (first == all.end()) return MPI_SUCCESS;
+  return failure_of_rank(file.comm(), static_cast<int>(first - all.begin()), first->code);
+}
+
+Outcome transfer_together(File& file, const FileAccess& access, int failed) {
+  const bool alone = file.moves_alone(access.direction()) || file.atomic.load(std::memory_order_relaxed);
+  if (!alone) {
+    if (const int shared = share_extents(file, extent_of(file, access), failed); shared != MPI_SUCCESS)
+      return {.code = shared};
+  }
+  const Outcome outcome = alone ? transfer(file, access) : transfer_by_extents(file, access);
+  return failed == MPI_SUCCESS ? outcome : Outcome{.code = failed};
 }
 
 }  // namespace librma::mpi

@@ -4,8 +4,9 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <memory>
-#include <vector>
+#include <string_view>
 
 #include "twosided_compat/binding/checked_arithmetic.hpp"
 #include "twosided_compat/calls.hpp"
@@ -40,11 +41,10 @@ int find_named(const char* name, const Representation*& found) {
                  "the representation is none of the standard's, and was not registered");
 }
 
-/// Checks a filetype, as it lies in the file.
+/// Checks a filetype, as it lies in the file. An etype may have no data: then the filetype has none, either.
 int check_filetype(const Datatype& etype, const Datatype& filetype) {
   const MPI_Count unit = etype.size();
-  if (unit <= 0) return failure(MPI_ERR_ARG, "the etype has no data");
-  if (filetype.size() % unit != 0) {
+  if (unit == 0 ? filetype.size() != 0 : filetype.size() % unit != 0) {
     return failure(MPI_ERR_ARG,
                    fmt::format("the filetype has {} bytes, which are no whole number of etypes of {}",
                                filetype.size(), unit));
@@ -102,6 +102,12 @@ int make_view(const File& file, const ViewArguments& arguments, std::shared_ptr<
   return MPI_SUCCESS;
 }
 
+/// Returns a number for the representation, which is the same in the views of all members. The standard wants
+/// equal extents of their etypes, too; other libraries take all, and programs rely on it.
+MPI_Offset number_of_representation(const FileView& view) {
+  return static_cast<MPI_Offset>(std::hash<std::string_view>()(view.representation().name()));
+}
+
 /// Returns the position of the end of the file in the view, in whole etypes.
 int find_end(File& file, const FileView& view, MPI_Offset& end) {
   MPI_Offset size = 0;
@@ -141,7 +147,11 @@ int file_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
   RMA_TRY_ASSIGN(file, find_file(handle));
   file->finish_collective_operations();
   std::shared_ptr<const FileView> view;
-  RMA_TRY(agree(file->comm(), make_view(*file, {displacement, etype, filetype, representation, info}, view)));
+  const int made = code_of([&] {
+    return make_view(*file, {displacement, etype, filetype, representation, info}, view);
+  });
+  RMA_TRY(check_same(file->comm(), made, "datarep",
+                     {made == MPI_SUCCESS ? number_of_representation(*view) : 0, 0}));
   file->hints.take(info);
   RMA_TRY(agree_on_sharing(*file, *view));
   file->set_view(std::move(view));
@@ -212,7 +222,7 @@ int file_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
   RMA_TRY(check_no_sequence(*file));
   file->finish_collective_operations();
   // No member moves the pointer meanwhile: those that have come here wait for rank 0.
-  RMA_TRY(check_same(*file, "offset and whence", {offset, whence}));
+  RMA_TRY(check_same(file->comm(), MPI_SUCCESS, "offset and whence", {offset, whence}));
   int code = MPI_SUCCESS;
   if (file->comm().rank() == 0) {
     MPI_Offset current = 0;
@@ -226,6 +236,7 @@ int file_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
 
 int file_get_position_shared(MPI_File handle, MPI_Offset* offset) {
   RMA_TRY_ASSIGN(file, find_file(handle));
+  RMA_TRY(check_no_sequence(*file));
   if (offset == nullptr) return failure(MPI_ERR_ARG, "offset is null");
   MPI_Offset position = 0;
   RMA_TRY(advance_shared_pointer(*file, 0, position));
