@@ -19,9 +19,15 @@ constexpr std::array<spdlog::level::level_enum, 6> kLevels = {spdlog::level::tra
                                                               spdlog::level::info,  spdlog::level::warn,
                                                               spdlog::level::err,   spdlog::level::off};
 
-/// Returns the library's own logger. A program that uses spdlog thus keeps its own settings.
+/// Returns the library's own logger. A program that uses spdlog thus keeps its own settings. Before open_log() it
+/// has the default level.
 spdlog::logger& logger() {
-  static spdlog::logger instance("rma", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  static spdlog::logger instance = [] {
+    spdlog::logger made("rma", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    made.set_level(spdlog::level::warn);
+    made.set_pattern("[rma %H:%M:%S.%f %l] %v");
+    return made;
+  }();
   return instance;
 }
 

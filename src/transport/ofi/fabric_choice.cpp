@@ -23,13 +23,16 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 20U;
 constexpr std::size_t kMostPieces = 16;
 constexpr std::size_t kKeyBytes = sizeof(std::uint64_t);
 
-/// Splits a list with commas.
+/// Splits a list with commas, and blanks around its words.
 std::vector<std::string> words_of(std::string_view list) {
+  constexpr std::string_view kBlanks = " \t";
   std::vector<std::string> words;
   while (!list.empty()) {
-    const std::string_view word = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(list.size(), word.size() + 1));
-    if (!word.empty()) words.emplace_back(word);
+    const std::string_view part = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), part.size() + 1));
+    const std::size_t begin = part.find_first_not_of(kBlanks);
+    if (begin == std::string_view::npos) continue;
+    words.emplace_back(part.substr(begin, part.find_last_not_of(kBlanks) + 1 - begin));
   }
   return words;
 }

@@ -231,8 +231,11 @@ void OfiDriver::confirm(OfiPeer& peer) {
     return;
   }
   const fi_rma_iov target = {.addr = memory_.place(peer.empty), .len = 0, .key = peer.empty.key};
-  const fi_msg_rma message = {.msg_iov = nullptr,
-                              .desc = nullptr,
+  // Providers look at the first piece, also if there is none.
+  const iovec no_piece = {};
+  void* no_descriptor = nullptr;
+  const fi_msg_rma message = {.msg_iov = &no_piece,
+                              .desc = &no_descriptor,
                               .iov_count = 0,
                               .addr = peer.address,
                               .rma_iov = &target,

@@ -162,6 +162,7 @@ TEST(FabricChoice, LoIsUsedIfThereIsNoOther) {
 
 TEST(FabricChoice, TheUserNamesSeveralInTheirOrder) {
   EXPECT_EQ(used(ethernet(), "eth1,eth0", "eth0"), (Names{"tcp eth1", "tcp eth0"}));
+  EXPECT_EQ(used(ethernet(), " eth1 ,\teth0,, ", "eth0"), (Names{"tcp eth1", "tcp eth0"}));
   EXPECT_EQ(used(ethernet(), "eth7", "eth0"), Names{});
 }
 
