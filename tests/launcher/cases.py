@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import CLIENT, HANG_GUARD, RMARUN, contains, equal, main, run, start, succeeds
+from harness import CLIENT, HANG_GUARD, RMARUN, SKIPPED, contains, equal, main, run, start, succeeds
 
 # ---- Exit codes -----------------------------------------------------------------------------------------------
 
@@ -68,6 +68,20 @@ def usage():
 
 
 # ---- Input and output -----------------------------------------------------------------------------------------
+
+
+def lent_rights():
+    """As a setuid or setgid program, rmarun and its keeper start nothing."""
+    if os.geteuid() != 0:
+        print("skipped: only root may take different users")
+        sys.exit(SKIPPED)
+    keeper = os.path.join(os.path.dirname(os.path.abspath(RMARUN)), "../lib/rma/rmarun-keeper")
+    for words in ([RMARUN, "echo", "ran"], [RMARUN, "--rank"], [keeper]):
+        for change, kind in ((lambda: os.setresuid(65534, 0, 0), "setuid"), (lambda: os.setresgid(65534, 0, 0), "setgid")):
+            done = subprocess.run(words, capture_output=True, text=True, timeout=HANG_GUARD, preexec_fn=change)
+            equal((done.returncode, done.stdout), (2, ""), done.stderr)
+            assert done.stderr.startswith(f"rmarun: rmarun does not run {kind}: "), done.stderr
+            equal(done.stderr.count("\n"), 1)
 
 
 def stdin():

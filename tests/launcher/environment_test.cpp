@@ -35,4 +35,13 @@ TEST(Environment, InheritsAllButTheOuterJob) {
   ::unsetenv("PMIX_MCA_gds");
 }
 
+TEST(Environment, TakesEmptyVariablesForUnsetOnes) {
+  EXPECT_FALSE(rmarun::has_value("RMARUN_TEST"));
+  ::setenv("RMARUN_TEST", "", 1);
+  EXPECT_FALSE(rmarun::has_value("RMARUN_TEST"));
+  ::setenv("RMARUN_TEST", "0", 1);
+  EXPECT_TRUE(rmarun::has_value("RMARUN_TEST"));
+  ::unsetenv("RMARUN_TEST");
+}
+
 }  // namespace

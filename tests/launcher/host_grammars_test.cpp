@@ -103,20 +103,24 @@ class Grammars : public testing::Test {
     std::string text = std::string(below(3), ' ') + word(first);
     std::vector<std::string> words;
     const auto assign = [&](const std::string& key, const std::string& value) {
-      words.push_back(key + (chance() ? "=" : " ") + value);
+      words.push_back(key + one_of<std::string>({"=", " ", " = ", "= ", "\t="}) + value);
     };
     if (mention.slots && !first.slots) assign("slots", std::to_string(*mention.slots));
     if (mention.user != first.user) assign(one_of<std::string>({"user", "username"}), mention.user);
     if (mention.port != 0) assign("port", std::to_string(mention.port));
-    if (chance()) assign(one_of<std::string>({"max_slots", "max-slots"}), std::to_string(below(20)));
+    if (chance())
+      assign(one_of<std::string>({"max_slots", "max-slots", "slots_max"}), std::to_string(below(20)));
     std::ranges::shuffle(words, random_);
     for (const std::string& each : words) text += (chance() ? " " : "\t") + each;
     return text + one_of<std::string>({"", " ", " # slots=x", "#x"});
   }
 
   const std::string& write(const std::vector<std::string>& lines) {
-    std::ofstream file(path_);
-    for (const std::string& each : lines) file << each << "\n";
+    // The last line may lack its end.
+    const std::string end = one_of<std::string>({"\n", "\r\n"});
+    const std::string last = chance() ? end : "";
+    std::ofstream file(path_, std::ios::binary);
+    file << fmt::format("{}", fmt::join(lines, end)) << last;
     return path_;
   }
 
@@ -148,6 +152,7 @@ TEST_F(Grammars, Ranges) {
       const std::string prefix = one_of<std::string>({"n", "rack1-n", "m"});
       const std::optional<int> slots = chance() ? std::optional<int>(3) : std::nullopt;
       const std::string user = chance() ? "" : "me";
+      const std::string suffix = chance() ? "" : "-ib";
       std::string ranges;
       for (std::size_t parts = 1 + below(3); parts > 0; --parts) {
         const int digits = static_cast<int>(below(4));
@@ -156,11 +161,12 @@ TEST_F(Grammars, Ranges) {
         ranges += fmt::format("{}{:0{}}", ranges.empty() ? "" : ",", first, digits);
         if (last > first || chance()) ranges += fmt::format("-{:0{}}", last, digits);
         for (int number = first; number <= last; ++number)
-          all.push_back(
-              {.name = fmt::format("{}{:0{}}", prefix, number, digits), .slots = slots, .user = user});
+          all.push_back({.name = fmt::format("{}{:0{}}{}", prefix, number, digits, suffix),
+                         .slots = slots,
+                         .user = user});
       }
-      list += fmt::format("{}{}{}[{}]{}", list.empty() ? "" : ",", user.empty() ? "" : "me@", prefix, ranges,
-                          slots ? ":3" : "");
+      list += fmt::format("{}{}{}[{}]{}{}", list.empty() ? "" : ",", user.empty() ? "" : "me@", prefix,
+                          ranges, suffix, slots ? ":3" : "");
     }
     const auto hosts = rmarun::hosts_of_list(list);
     ASSERT_TRUE(hosts.ok()) << list << ": " << hosts.status().text();
@@ -208,6 +214,7 @@ TEST_F(Grammars, BatchSystems) {
     EXPECT_EQ(found("LSB_MCPU_HOSTS", pairs), model(all));
     EXPECT_EQ(found("PE_HOSTFILE", write(sge)), model(all));
     if (each_slot.empty()) continue;
+    for (Mention& each : each_slot) each.slots = 1;  // a line of these is a slot
     for (const char* const variable : {"PBS_NODEFILE", "LSB_DJOB_HOSTFILE"})
       EXPECT_EQ(found(variable, write(pbs)), model(each_slot));
     // The files of the MPI operator of Kubernetes, for Open MPI and for MPICH.
@@ -224,9 +231,11 @@ TEST_F(Grammars, BatchSystems) {
 
 TEST_F(Grammars, DamagedFilesGiveTheirLine) {
   static const std::vector<std::string> kDamaged = {
-      "-oX",       "a;b",          "a:x",         "a:-1",           "a slots=", "a slots",    "a slots=-",
-      "a sluts=3", "a port=70000", "a user=-oX",  "a max_slots=x",  "@a",       "a b",        "a:99999999",
-      "[::1",      "a$(x)",        "a slots=3 4", "a:2:3 slots=1x", "a port=",  "a slots=1e3"};
+      "-oX",       "a;b",         "a:x",           "a:-1",       "a slots=",      "a slots",
+      "a slots=-", "a sluts=3",   "a port=70000",  "a user=-oX", "a max_slots=x", "@a",
+      "a b",       "a:99999999",  "[::1",          "a$(x)",      "a slots=3 4",   "a:2:3 slots=1x",
+      "a port=",   "a slots=1e3", "a=2",           "a = 2",      "a slots==2",    "a slots = ",
+      "= a",       "n[1-",        "n[2-1] slots=2"};
   for (int round = 0; round < kRounds; ++round) {
     std::vector<std::string> lines;
     for (const Mention& each : mentions()) lines.push_back(line(each));

@@ -91,6 +91,82 @@ def ipv6_over_tcp():
         puts(hosts, "--host", "a,a,b,b")
 
 
+def full_names():
+    """Names with domains. Hosts whose names differ in their domains only are two, and all is said by the names as they are
+    written, whatever the hosts call themselves."""
+    for names in (("a.x.org", "b.x.org"), ("n.one.org", "n.two.org")):
+        first, second = names
+        with network(*names) as hosts:
+            hosts.setup[second] = ["hostname " + second.partition(".")[0]]
+            out = succeeds(hosts, "--hosts", f"{first}:2,{second}:2", "--label", "hostname")
+            short = second.partition(".")[0]
+            equal(sorted(out.splitlines()), [f"[0] {first}", f"[1] {first}", f"[2] {short}", f"[3] {short}"])
+            equal(sorted(hosts.calls), sorted(names))
+            path = hosts.directory / "list"
+            path.write_text(f"{first} port=2222 user=me\n{second} slots=1")
+            succeeds(hosts, "--hostfile", str(path), "-n", "2", "hostname")
+            equal((hosts.options[first], hosts.options[second]), (["-l", "me", "-p", "2222"], []))
+            path.unlink()
+            puts(hosts, "--hosts", f"{first}:2,{second}:2")
+            job = hosts.start("--hosts", f"{first}:2,{second}:2", "sh", "-c", "echo ready; exec sleep 1000")
+            equal([job.stdout.readline() for _ in range(4)], ["ready\n"] * 4)
+            os.kill(until(lambda: hosts.processes(second, DAEMON), "the daemon runs")[0], signal.SIGKILL)
+            _, err = job.communicate(timeout=HANG_GUARD)
+            equal((job.returncode, err), (1, f"rmarun: host {second} was lost (ranks 2-3); ending the job\n"))
+            hosts.none_left()
+            hosts.refusals[second] = (255, "Permission denied (publickey).\n")
+            code, _, err = hosts.run("--hosts", f"{first},{second}", "hostname")
+            equal(code, 1)
+            contains(err, f"host {second}: the remote shell has failed\n    Permission denied")
+
+
+def own_full_name():
+    """This host among others, by any of its names: it needs no remote shell."""
+    for own, named in (("head.x.org", "head"), ("head.x.org", "head.x.org"), ("head", "head.x.org"), ("head", "localhost")):
+        with network("a.x.org") as hosts:
+            hosts.setup["head"] = ["hostname " + own]
+            out = succeeds(hosts, "--hosts", f"{named}:1,a.x.org:1", "--label", "hostname")
+            equal(sorted(out.splitlines()), ["[0] " + own, "[1] a.x.org"])
+            equal(hosts.calls, ["a.x.org"])
+
+
+def addresses():
+    """Hosts by their addresses. Engines take none of IPv6, and the remote shell gets it nevertheless."""
+    for ipv6, first, second in ((False, "10.99.1.1", "10.99.1.2"), (True, "fd99::1:1", "fd99::1:2")):
+        with network("a", "b", ipv6=ipv6) as hosts:
+            words = f"[{first}]:2,me@[{second}]:2" if ipv6 else f"{first}:2,me@{second}:2"
+            out = succeeds(hosts, "--hosts", words, "--label", "hostname")
+            equal(sorted(out.splitlines()), ["[0] a", "[1] a", "[2] b", "[3] b"])
+            equal((sorted(hosts.calls), hosts.options[second]), ([first, second], ["-l", "me"]))
+            puts(hosts, "--hosts", words)
+            job = hosts.start("--hosts", words, "sh", "-c", "echo ready; exec sleep 1000")
+            equal([job.stdout.readline() for _ in range(4)], ["ready\n"] * 4)
+            os.kill(until(lambda: hosts.processes("b", DAEMON), "the daemon runs")[0], signal.SIGKILL)
+            _, err = job.communicate(timeout=HANG_GUARD)
+            equal((job.returncode, err), (1, f"rmarun: host {second} was lost (ranks 2-3); ending the job\n"))
+            hosts.none_left()
+            hosts.refusals["b"] = (255, "Permission denied (publickey).\n")
+            code, _, err = hosts.run("--hosts", words, "hostname")
+            equal(code, 1)
+            contains(err, f"host {second}: the remote shell has failed\n    Permission denied")
+
+
+def settings_of_engines():
+    """What users have set for their own calls of mpirun does not reach the engine; what they have set for MPI reaches ranks."""
+    with network("a", "b") as hosts:
+        for name, value in (("orte_default_hostfile", "/no/such"), ("plm", "slurm"), ("plm_rsh_agent", "/no/such"),
+                            ("plm_rsh_args", "-o ConnectionAttempts=10"), ("rmaps_base_mapping_policy", "socket"),
+                            ("rmaps_base_oversubscribe", "0"), ("ras", "slurm"), ("oob", "none"), ("ess", "env"),
+                            ("orte_keep_fqdn_hostnames", "0"), ("hwloc_base_binding_policy", "socket"),
+                            ("hwloc_base_bind_to_core", "1"), ("orte_tag_output", "0"), ("orte_launch_agent", "/no/orted"),
+                            ("orte_timestamp_output", "1"), ("orte_xml_output", "1"), ("oob_tcp_if_exclude", "lo")):
+            interface = ("--interface", "10.99.0.0/16") if name.startswith("oob_tcp") else ()
+            job = hosts.start("--hosts", "a:1,b:1", *interface, "sh", "-c", "echo $(hostname) $OMPI_MCA_btl",
+                              env={**os.environ, "OMPI_MCA_btl": "self,tcp", f"OMPI_MCA_{name}": value, f"PRTE_MCA_{name}": value})
+            out, err = job.communicate(timeout=HANG_GUARD)
+            equal((job.returncode, sorted(out.splitlines()), err), (0, ["a self,tcp", "b self,tcp"], ""), name)
+
+
 def host_files():
     with network("a", "b") as hosts:
         path = hosts.directory / "list"
@@ -101,6 +177,34 @@ def host_files():
                 out = succeeds(hosts, option, str(path), *arguments, "--label", "hostname")
                 wanted = ["[0] a", "[1] a", "[2] b"] if arguments else ["[0] a", "[1] b", "[2] b"]
                 equal(sorted(out.splitlines()), wanted, text)
+        path.unlink()
+
+
+def batch_variables():
+    """The variables of batch systems, as a shell sees them."""
+    with network("a", "b") as hosts:
+        path = hosts.directory / "list"
+
+        def run(text, variables, *words):
+            path.write_text(text)
+            job = hosts.start(*words, "hostname", env={**os.environ, **variables})
+            out, err = job.communicate(timeout=HANG_GUARD)
+            return job.returncode, sorted(out.split()), err
+
+        for variable in ("SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", "PE_HOSTFILE",
+                         "HYDRA_HOST_FILE", "OMPI_MCA_orte_default_hostfile"):
+            equal(run("", {variable: ""}, "-n", "2"), (0, ["head"] * 2, ""), variable)
+        equal(run("", {"OMPI_MCA_orte_default_hostfile": "none"}, "-n", "2"), (0, ["head"] * 2, ""))
+        equal(run("", {"SLURM_JOB_ID": ""}, "--hosts", "a,b"), (0, ["a", "b"], ""))
+        pbs = {"PBS_NODEFILE": str(path)}
+        equal(run("a\nb\n", pbs), (0, ["a", "b"], ""))
+        equal(run("a\nb\n", pbs, "-n", "3", "--oversubscribe"), (0, ["a", "a", "b"], ""))
+        code, _, err = run("a\nb\n", pbs, "-n", "3")
+        equal((code, err.split(":")[1]), (2, " 3 ranks are more than the 2 slots of PBS_NODEFILE"))
+        # This host alone: without -n, as many ranks as it has slots.
+        equal(run("head\nhead\n", pbs), (0, ["head"] * 2, ""))
+        equal(run("head\nhead\n", pbs, "-n", "3"), (0, ["head"] * 3, ""))
+        equal(run("head\nhead\n", pbs, "hostname", ":", "-n", "1"), (0, ["head"] * 2, ""))
         path.unlink()
 
 
@@ -512,6 +616,50 @@ def passed_signals():
         job.send_signal(signal.SIGUSR2)
         out, err = job.communicate(timeout=HANG_GUARD)
         equal((job.returncode, out, err), (0, "usr2\n" * 4, ""))
+
+
+def signals_in_start():
+    """Signals that come while the engine starts its daemons do not end the job."""
+    with network("a", "b") as hosts:
+        hosts.noise["b"] = "sleep 1"
+        job = hosts.start("--hosts", "a:1,b:1", "echo", "done")
+        until(lambda: "b" in hosts.calls, "the remote shell of b is called")
+        for each in (signal.SIGCONT, signal.SIGQUIT):
+            job.send_signal(each)
+        out, err = job.communicate(timeout=HANG_GUARD)
+        equal((job.returncode, out), (0, "done\n" * 2), err)
+        contains(err, "no rank has started yet on")
+        # The remote shell waits for a password, and the time passes.
+        hosts.refusals["b"] = None
+        code, _, err = hosts.run("--hosts", "a:1,b:1", "--timeout", "2", "echo", "done")
+        equal(code, 124, err)
+        contains(err, "no rank has started yet on")
+        contains(err, "no end after 2 s")
+
+
+def closed_stdin():
+    with network("a", "b") as hosts:
+        words = hosts.inside("head", "sh", "-c", 'exec "$@" <&-', "sh", os.path.abspath(RMARUN), "--agent", hosts.agent,
+                             "--hosts", "a:1,b:1", "sh", "-c", "cat; echo done")
+        done = subprocess.run(words, capture_output=True, text=True, timeout=HANG_GUARD)
+        equal((done.returncode, done.stdout), (0, "done\n" * 2), done.stderr)
+
+
+def job_in_job():
+    """A rank starts a job on several hosts."""
+    with network("a", "b") as hosts:
+        inner = f"{os.path.abspath(RMARUN)} --agent {hosts.agent} --hosts a:1,b:1 hostname"
+        out = succeeds(hosts, "--hosts", "a:1,b:1", "sh", "-c", f'[ "$PMIX_RANK" = 1 ] || {inner}')
+        equal(sorted(out.splitlines()), ["a", "b"])
+
+
+def large_environment():
+    """More than the system takes twice. The keeper of a host has it once."""
+    with network("a", "b") as hosts:
+        job = hosts.start("--hosts", "a:1,b:1", "sh", "-c", "echo $X0$X11 | wc -c",
+                          env={**os.environ, **{f"X{i}": "x" * 100_000 for i in range(12)}})
+        out, err = job.communicate(timeout=HANG_GUARD)
+        equal((job.returncode, out.split()), (0, ["200001", "200001"]), err)
 
 
 def stop_and_continue():

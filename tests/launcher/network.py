@@ -28,8 +28,8 @@ sys.exit(int(answer or 255))
 
 
 class Network:
-    """Hosts in a directory of the test's, from which the agent `agent` reaches them. With the host `head`, on which rmarun
-    runs. Their addresses are of IPv4, or of IPv6 alone."""
+    """Hosts in a directory of the test's, from which the agent `agent` reaches them by their names or addresses. With the host
+    `head`, on which rmarun runs. The addresses are of IPv4, or of IPv6 alone."""
 
     def __init__(self, directory, *names, ipv6=False):
         addresses = "fd99::1:{}/64" if ipv6 else "10.99.1.{}/16"
@@ -42,7 +42,9 @@ class Network:
         # By host: what its remote shell does instead of its work. (code, text): it fails; None: it asks for a password.
         # A list has one for each call, until it is empty.
         self.refusals = {}
-        self.calls = []  # the host of each call of a remote shell
+        self.calls = []  # the host of each call of a remote shell, as the call names it
+        self.options = {}  # by host: the options of the last call of its remote shell
+        self.addressed = {}  # by address: the host
         self.agent = str(self.directory / "agent")
         try:
             self._ip("netns", "add", self.prefix + "head")
@@ -60,7 +62,9 @@ class Network:
             self._ip("link", "add", "name", f"v{number}", "netns", self.prefix + "head", "type", "veth", "peer", "name", "eth0",
                      "netns", host)
             self._ip("-n", self.prefix + "head", "link", "set", f"v{number}", "master", "lan0", "up")
-            self._ip("-n", host, "addr", "add", addresses.format(number + 1), "dev", "eth0", *at_once)
+            address = addresses.format(number + 1)
+            self.addressed[address.partition("/")[0]] = name
+            self._ip("-n", host, "addr", "add", address, "dev", "eth0", *at_once)
             for link in ("eth0", "lo"):
                 self._ip("-n", host, "link", "set", link, "up")
         (self.directory / "agent").write_text(CLIENT)
@@ -107,10 +111,15 @@ class Network:
         files = array.array("i")
         files.frombytes(fields[0][2])
         words = json.loads(request)
+        options = []
         while words[0].startswith("-"):
-            words = words[2 if words[0] in ("-l", "-p") else 1:]
+            options.append(words.pop(0))
+            if options[-1] in ("-l", "-p"):
+                options.append(words.pop(0))
         host, command = words[0], " ".join(words[1:])
         self.calls.append(host)
+        self.options[host] = options
+        host = self.addressed.get(host, host)
         code, refusal = 255, self.refusals.get(host, ())
         if isinstance(refusal, list):
             refusal = refusal.pop(0) if refusal else ()

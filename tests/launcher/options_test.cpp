@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 namespace {
 
 using rmarun::NoJob;
 using rmarun::Options;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
@@ -121,7 +125,31 @@ INSTANTIATE_TEST_SUITE_P(
                     Words{"--map-by", "slot:PE=2"}, Words{"-genvnone"}, Words{"-genvlist", "A,B"},
                     Words{"-launcher", "ssh"}, Words{"--rankfile", "f"}, Words{"-path", "/bin"},
                     Words{"-configfile", "f"}, Words{"--report-bindings"}, Words{"-s", "all"},
-                    Words{"--stdin", "1"}, Words{"-output-filename", "f"}, Words{"--nooversubscribe"}));
+                    Words{"--stdin", "1"}, Words{"-output-filename", "f"}, Words{"--nooversubscribe"},
+                    Words{"-t", "10"}, Words{"--time", "10"}, Words{"--export", "X=1"},
+                    Words{"--cpu-bind", "sockets"}, Words{"-m", "plane=2"}, Words{"--mpi", "pmi2"},
+                    Words{"-binding", "user:0"}, Words{"-print-all-exitcodes"}, Words{"--timestamp-output"},
+                    Words{"--merge-stderr-to-stdout"}, Words{"--display", "map"}, Words{"-localhost", "a"},
+                    Words{"--nodes", "2"}, Words{"--exclusive"}, Words{"-p", "long"}, Words{"--mca"},
+                    Words{"--map-by", "ppr:2:socket"}, Words{"--map-by", "ppr:2:node:PE=2"},
+                    Words{"--map-by", "ppr::node"}));
+
+TEST(Options, OfOthersSayWhatToUseInstead) {
+  for (const auto& [option, instead] :
+       std::map<const char*, const char*>{{"-t", "--timeout SECONDS"},
+                                          {"--export", "--env NAME=VALUE"},
+                                          {"--nodes", "--hosts a,b"},
+                                          {"--timestamp-output", "| ts"},
+                                          {"--merge-stderr-to-stdout", "2>&1"},
+                                          {"-binding", "--bind core"},
+                                          {"--display", "taskset"},
+                                          {"--mca", "--agent COMMAND"},
+                                          {"-localhost", "--hosts a:4,b:4"}}) {
+    const auto no_job = std::get<NoJob>(parse({option, "x", "prog"}));
+    EXPECT_THAT(no_job.err, AllOf(StartsWith(std::string("rmarun: ") + option + ": "), HasSubstr(instead)));
+    EXPECT_EQ(no_job.exit_code, 2);
+  }
+}
 
 /// Command lines as people type them for other launchers, and the ranks that they ask for.
 struct Typed {
@@ -155,7 +183,28 @@ INSTANTIATE_TEST_SUITE_P(
                     Typed{{"--bind-to", "none"}, 1}, Typed{{"-bind-to", "core"}, 1},
                     Typed{{"--rank-by", "slot"}, 1}, Typed{{"-bynode"}, 1}, Typed{{"--allow-run-as-root"}, 1},
                     Typed{{"--oversubscribe"}, 1}, Typed{{"-genvall"}, 1}, Typed{{"-stdin", "0"}, 1},
-                    Typed{{"-s", "0"}, 1}, Typed{{"-x", "PATH"}, 1}, Typed{{"-q"}, 1}));
+                    Typed{{"-s", "0"}, 1}, Typed{{"-x", "PATH"}, 1}, Typed{{"-q"}, 1},
+                    Typed{{"--ntasks=3"}, 3}, Typed{{"--ntasks", "3"}, 3}, Typed{{"--ntasks-per-node=4"}, 4},
+                    Typed{{"-w", "localhost:2"}, 2}, Typed{{"--nodelist=localhost:2"}, 2},
+                    Typed{{"--pernode"}, 1}, Typed{{"--mpi=pmix"}, 1},
+                    Typed{{"--mpi", "pmix_v4", "-n", "2"}, 2}, Typed{{"--cpu-bind=cores"}, 1},
+                    Typed{{"--cpu-bind", "none"}, 1}, Typed{{"-m", "cyclic"}, 1},
+                    Typed{{"--distribution=block"}, 1}, Typed{{"-rr"}, 1}, Typed{{"-D", "/usr"}, 1},
+                    Typed{{"--chdir=/usr"}, 1}, Typed{{"--map-by", "ppr:2:node:oversubscribe"}, 2},
+                    Typed{{"--map-by", "ppr:2:node:OVERSUBSCRIBE", "--host", "localhost:1"}, 2},
+                    Typed{{"--hetero-nodes"}, 1}, Typed{{"--mca", "orte_keep_fqdn_hostnames", "1"}, 1},
+                    Typed{{"-host", "localhost", "-host", "localhost:2"}, 3}));
+
+TEST(Options, TakeParametersThatHaveOptions) {
+  const auto options =
+      std::get<Options>(parse({"-H", "a", "--host", "b:2", "--mca", "plm_rsh_agent", "ssh -q", "-mca",
+                               "oob_tcp_if_include", "eth1", "--map-by", "node", "prog"}));
+  EXPECT_EQ(options.way.agent, "ssh -q");
+  EXPECT_EQ(options.way.interface, "eth1");
+  EXPECT_TRUE(options.way.by_node);
+  ASSERT_EQ(options.placed.size(), 2U);
+  EXPECT_EQ(options.ranks(), 3);
+}
 
 TEST(Options, TakeOthersSpellings) {
   const auto options = std::get<Options>(

@@ -1,6 +1,8 @@
 #include "rmarun/descriptors.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -28,6 +30,12 @@ rlim_t open_now() {
 rlim_t needed_for(rlim_t ranks) { return open_now() + kOwn + kPerRank * ranks; }
 
 }  // namespace
+
+void provide_stdin() {
+  if (::fcntl(STDIN_FILENO, F_GETFD) >= 0) return;
+  // It gets the lowest number that is free. If it cannot be opened, neither can anything else.
+  static_cast<void>(::open("/dev/null", O_RDONLY));
+}
 
 int most_ranks_with_room() {
   rlimit users{};

@@ -3,6 +3,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string_view>
 
@@ -10,9 +12,16 @@ namespace rmarun {
 namespace {
 
 /// PMIX_NAMESPACE, PMIX_RANK, PMIX_SERVER_URI and similar variables belong to the outer job. The variables
-/// that begin with PMIX_MCA_ are the user's settings for PMIx itself, and stay.
+/// that begin with PMIX_MCA_ are the user's settings for PMIx itself, and stay. Inside a job of Open MPI's mpirun,
+/// which may be rmarun's engine, so do those that tell a process that it is one of the job's. Mpirun would
+/// refuse to run in one.
 bool belongs_to_outer_job(std::string_view name) {
-  return name.starts_with("PMIX_") && !name.starts_with("PMIX_MCA_");
+  if (name.starts_with("PMIX_")) return !name.starts_with("PMIX_MCA_");
+  constexpr std::array<std::string_view, 7> kOfMpirun = {
+      "OMPI_COMM_WORLD_",          "OMPI_UNIVERSE_SIZE", "OMPI_MCA_ess",
+      "OMPI_MCA_orte_ess",         "OMPI_MCA_orte_hnp",  "OMPI_MCA_orte_local",
+      "OMPI_MCA_orte_precondition"};
+  return std::ranges::any_of(kOfMpirun, [name](std::string_view start) { return name.starts_with(start); });
 }
 
 }  // namespace
@@ -40,6 +49,11 @@ std::vector<std::string> Environment::entries() const {
     result.push_back(std::move(entry));
   }
   return result;
+}
+
+bool has_value(const char* variable) {
+  const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nothing changes it
+  return value != nullptr && *value != '\0';
 }
 
 void provide_home() {

@@ -35,6 +35,9 @@ class Environment {
   std::map<std::string, std::string> variables_;
 };
 
+/// Whether a variable of this process is set, and to more than an empty text.
+bool has_value(const char* variable);
+
 /// Sets HOME to "/", as container engines do, if this process has no HOME and its user no entry in the list
 /// of users. libpmix 4.2 crashes without both, in rmarun and in its clients. Call it while there is one
 /// thread.

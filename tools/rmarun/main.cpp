@@ -8,12 +8,14 @@
 #include <variant>
 
 #include "rmarun/binding.hpp"
+#include "rmarun/descriptors.hpp"
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/guard.hpp"
 #include "rmarun/hosts/hosts_job.hpp"
 #include "rmarun/hosts/keeper.hpp"
 #include "rmarun/job.hpp"
 #include "rmarun/options.hpp"
+#include "rmarun/privileges.hpp"
 #include "rmarun/temporary_directory.hpp"
 #include "rmarun/universe.hpp"
 
@@ -26,6 +28,8 @@ constexpr auto kPatienceWithHosts = std::chrono::seconds(12);
 }  // namespace
 
 int main(int argc, char** argv) {
+  rmarun::refuse_lent_rights();
+  rmarun::provide_stdin();
   if (argc == 2 && std::string_view(argv[1]) == "--rank") {
     return rmarun::run_keeper([] {
       rmarun::look_for_processors_only();

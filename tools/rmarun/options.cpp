@@ -10,6 +10,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "rmarun/environment.hpp"
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/hosts/allocation.hpp"
 #include "rmarun/hosts/host_list.hpp"
@@ -111,9 +112,9 @@ struct OtherHosts {
   Wanted wanted;
 };
 
-/// Sets the number of ranks from -n, or else from the hosts.
+/// Sets the number of ranks from -n, or else from the hosts. `alone`: the program is the only one.
 /// @return why the options do not fit together, or an empty text.
-std::string count_ranks(Parsed& parsed, bool first, const Way& way, OtherHosts& others) {
+std::string count_ranks(Parsed& parsed, bool first, bool alone, const Way& way, OtherHosts& others) {
   const Wanted wanted{parsed.ranks, parsed.per_host, parsed.oversubscribe};
   parsed.program.ranks = parsed.ranks.value_or(parsed.per_host.value_or(1));
   std::string source = parsed.hosts.empty() ? parsed.host_file : parsed.hosts;
@@ -124,7 +125,7 @@ std::string count_ranks(Parsed& parsed, bool first, const Way& way, OtherHosts& 
     if (!hosts.ok()) return std::string(hosts.status().text());
   } else {
     // A rank of another job has its launcher's allocation. The job that it starts is its own.
-    if (!first || std::getenv("PMIX_RANK") != nullptr) return "";
+    if (!first || has_value("PMIX_RANK")) return "";
     auto allocation = find_allocation([](const char* name) -> const char* { return std::getenv(name); });
     if (!allocation.ok()) return std::string(allocation.status().text());
     if (!allocation.value()) return "";
@@ -134,7 +135,8 @@ std::string count_ranks(Parsed& parsed, bool first, const Way& way, OtherHosts& 
   const std::string own = own_host_name();
   const bool all_here = std::ranges::all_of(
       hosts.value(), [&](const Host& host) { return names_this_host(host.name, own) && host.port == 0; });
-  if (all_here && !given) return "";
+  // With -n, a batch job on this host alone is no limit.
+  if (all_here && !given && (parsed.ranks || !alone)) return "";
   const auto placed = place(hosts.value(), wanted, source);
   if (!placed.ok()) return std::string(placed.status().text());
   parsed.program.ranks = 0;
@@ -180,7 +182,8 @@ void add_options(CLI::App& app, Parsed& parsed, Options& options) {
       ->type_name("N");
   app.add_option("--host", parsed.hosts,
                  "Hosts for the ranks, with numbers of slots: a:4,user@b:4,[fe80::1]:2")
-      ->type_name("HOST[:SLOTS],...");
+      ->type_name("HOST[:SLOTS],...")
+      ->join(',');  // Open MPI adds lists up
   app.add_option("--hostfile", parsed.host_file, "A file of such hosts, one a line: HOST slots=N, or HOST:N")
       ->type_name("FILE")
       ->excludes("--host");
@@ -272,7 +275,9 @@ std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
     }
     // Options that come before one that is refused may ask for help.
     if (!line.refusal.empty() && &section == &line.sections.back()) break;
-    if (std::string why = count_ranks(parsed, options.programs.empty(), options.way, others); !why.empty())
+    if (std::string why =
+            count_ranks(parsed, options.programs.empty(), line.sections.size() == 1, options.way, others);
+        !why.empty())
       return usage_error(why);
     parsed.program.command = std::move(section.command);
     if (parsed.program.command.empty())

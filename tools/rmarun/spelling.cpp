@@ -17,6 +17,10 @@ constexpr const char* kHosts =
     "--agent COMMAND";
 constexpr const char* kPlaces =
     "use --bind core or --bind none, or taskset or numactl in front of the program";
+constexpr const char* kShown = "taskset -cp PID shows where a process may run";
+constexpr const char* kRedirected = "redirect rmarun's output; --label tells the ranks apart";
+constexpr const char* kOwnAllocation =
+    "it is for salloc and sbatch; rmarun finds the hosts of the allocation in which it runs";
 constexpr const char* kNoEffect = "";
 
 /// An option as others have it.
@@ -28,20 +32,21 @@ struct Spelling {
 };
 
 constexpr Spelling kSpellings[] = {
-    {"n np c ranks", 1, "--ranks", nullptr},
-    {"host hosts H", 1, "--host", nullptr},
+    {"n np c ranks ntasks", 1, "--ranks", nullptr},
+    {"host hosts H nodelist w", 1, "--host", nullptr},
     {"hostfile machinefile default-hostfile f", 1, "--hostfile", nullptr},
-    {"ppn perhost npernode N", 1, "--ppn", nullptr},
+    {"ppn perhost npernode N ntasks-per-node", 1, "--ppn", nullptr},
+    {"pernode", 0, "--ppn=1", nullptr},
     {"engine", 1, "--engine", nullptr},
     {"agent launcher-exec bootstrap-exec", 1, "--agent", nullptr},
     {"interface iface", 1, "--interface", nullptr},
     {"start-timeout", 1, "--start-timeout", nullptr},
-    {"oversubscribe", 0, "--oversubscribe", nullptr},
-    {"by-node bynode", 0, "--by-node", nullptr},
-    {"wdir wd", 1, "--wdir", nullptr},
+    {"oversubscribe overcommit O", 0, "--oversubscribe", nullptr},
+    {"by-node bynode rr", 0, "--by-node", nullptr},
+    {"wdir wd chdir D", 1, "--wdir", nullptr},
     {"genv", 1, "--genv", nullptr},  // and -env: see assignment()
     {"bind", 1, "--bind", nullptr},
-    {"mpi", 1, "--mpi", nullptr},
+    {"mpi", 1, "--mpi", nullptr},  // and srun's --mpi=pmix: see by_value()
     {"bind-to-core", 0, "--bind=core", nullptr},
     {"bind-to-none", 0, "--bind=none", nullptr},
     {"label l tag-output prepend-rank", 0, "--label", nullptr},
@@ -50,26 +55,42 @@ constexpr Spelling kSpellings[] = {
     {"universe usize", 1, "--universe", nullptr},
     {"help h ?", 0, "--help", nullptr},
     {"version V", 0, "--version", nullptr},
-    {"allow-run-as-root byslot bycore genvall envall use-hwthread-cpus q quiet v verbose", 0, kNoEffect,
-     nullptr},
+    {"allow-run-as-root byslot bycore genvall envall use-hwthread-cpus hetero-nodes q quiet Q v verbose u "
+     "unbuffered overlap",
+     0, kNoEffect, nullptr},
     {"nooversubscribe", 0, nullptr, "give the number of slots: --host localhost:N"},
     {"genvnone envnone genvlist envlist", 0, nullptr,
      "ranks get rmarun's environment: run rmarun under env -i, with the variables that they need"},
-    {"launcher bootstrap rmk nolocal", 0, nullptr, kHosts},
-    {"mca gmca omca prtemca pmixmca tune am", 0, nullptr,
+    {"launcher bootstrap rmk nolocal localhost", 0, nullptr, kHosts},
+    {"gmca omca prtemca pmixmca tune am", 0, nullptr,
      "it sets parameters of Open MPI; librma's settings are environment variables, which rma-info lists"},
     {"path", 0, nullptr, "write the program with its path, or set PATH"},
     {"prefix", 0, nullptr, "call the rmarun of the installation by its path"},
     {"configfile app file", 0, nullptr, "write the programs on the command line, with a : between them"},
     {"soft arch usize", 0, nullptr, "give the number of ranks: -n N"},
     {"initial-errhandler", 0, nullptr, "set the handler in the program: MPI_Comm_set_errhandler"},
-    {"report-bindings display-map display-allocation print-rank-map", 0, nullptr,
-     "taskset -cp PID shows where a process may run"},
+    {"report-bindings display display-map display-devel-map display-allocation display-topo print-rank-map",
+     0, nullptr, kShown},
     {"cpus-per-proc cpus-per-rank cpu-set cpu-list slot-list rankfile rf npersocket npercore bind-to-socket "
-     "bysocket",
+     "bysocket binding hint cpus-per-task threads-per-core ntasks-per-socket ntasks-per-core mem-bind "
+     "relative r",
      0, nullptr, kPlaces},
-    {"output output-filename outfile-pattern errfile-pattern prepend-pattern", 0, nullptr,
-     "redirect rmarun's output; --label tells the ranks apart"},
+    {"output o error e output-filename outfile-pattern errfile-pattern prepend-pattern", 0, nullptr,
+     kRedirected},
+    {"timestamp-output ordered-output", 0, nullptr, "put ts behind rmarun: rmarun PROGRAM | ts"},
+    {"merge-stderr-to-stdout", 0, nullptr, "write 2>&1 behind the command"},
+    {"print-all-exitcodes", 0, nullptr, "rmarun names the first rank that fails, with its code"},
+    {"time t", 0, nullptr, "write --timeout SECONDS"},
+    {"export", 0, nullptr, "ranks get rmarun's environment; --env NAME=VALUE sets more"},
+    {"export-file", 0, nullptr, "ranks get rmarun's environment: set the variables before rmarun"},
+    {"input i", 0, nullptr, "rank 0 gets rmarun's stdin, and the others have /dev/null"},
+    {"nodes", 0, nullptr, "name the hosts: --hosts a,b; in an allocation rmarun takes all of them"},
+    {"exclude", 0, nullptr, "name the hosts that you want: --hosts a,b"},
+    {"multi-prog", 0, nullptr, "write the programs on the command line, with a : between them"},
+    {"kill-on-bad-exit K wait W", 0, nullptr, "a rank that fails ends its job; there is nothing to set"},
+    {"partition p account A qos reservation exclusive constraint C gres gpus gpus-per-task gpus-per-node mem "
+     "mem-per-cpu job-name J begin licenses L jobid",
+     0, nullptr, kOwnAllocation},
     {"debug gdb tv xterm", 0, nullptr, "write the debugger before the program: xterm -e gdb PROGRAM"},
     {"disable-auto-cleanup enable-recovery continuous", 0, nullptr,
      "a rank that fails ends its job, unless it has left the job by MPI_Finalize"},
@@ -120,43 +141,92 @@ Taken assignment(const Word& word, std::string_view own, bool may_be_two) {
   return {{with(own, fmt::format("{}={}", first, word.rest[1]))}, 3, ""};
 }
 
-/// Options whose value decides what becomes of them. Each returns nothing for other options.
+std::string in_lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// --mca NAME VALUE. A few parameters of Open MPI have options of rmarun's.
+Taken parameter(const Word& word) {
+  struct Known {
+    std::string_view name;
+    std::string_view own;
+  };
+  constexpr std::array kKnown = {Known{"plm_rsh_agent", "--agent"}, Known{"plm_ssh_agent", "--agent"},
+                                 Known{"orte_rsh_agent", "--agent"},
+                                 Known{"oob_tcp_if_include", "--interface"},
+                                 Known{"prte_if_include", "--interface"}};
+  constexpr std::size_t kWords = 3;
+  const std::string name = word.rest.empty() ? "" : word.rest[0];
+  const auto* const known =
+      std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& each) { return each.name == name; });
+  if (known != kKnown.end() && word.rest.size() > 1) return {{with(known->own, word.rest[1])}, kWords, ""};
+  // Names have their domains in any case.
+  if (name == "orte_keep_fqdn_hostnames" && word.rest.size() > 1) return {{}, kWords, ""};
+  return refuse(
+      word.text,
+      "it sets parameters of Open MPI; librma's settings are environment variables, which rma-info lists. "
+      "Of the remote shell and the network of daemons: --agent COMMAND, --interface NAME");
+}
+
+/// --map-by and --rank-by PLACE[:MODIFIER], and srun's --distribution.
+Taken mapping(const std::string& written, std::string place) {
+  Taken taken;
+  place = in_lower_case(std::move(place));
+  constexpr std::string_view kOversubscribe = ":oversubscribe";
+  if (place.ends_with(kOversubscribe)) {
+    place.resize(place.size() - kOversubscribe.size());
+    taken.own.emplace_back("--oversubscribe");
+  }
+  constexpr std::string_view kPpr = "ppr:";
+  constexpr std::string_view kNode = ":node";
+  if (place.starts_with(kPpr) && place.ends_with(kNode) && place.size() > kPpr.size() + kNode.size()) {
+    taken.own.push_back(with("--ppn", place.substr(kPpr.size(), place.size() - kPpr.size() - kNode.size())));
+  } else if (place == "node" || place == "cyclic") {
+    taken.own.emplace_back("--by-node");
+  } else if (place != "slot" && place != "core" && place != "block" && !place.empty()) {
+    // On one host, slot and core give the same order.
+    return refuse(written, fmt::format("rank i is for the i-th core; {}", kPlaces));
+  }
+  return taken;
+}
+
+/// --bind-to and srun's --cpu-bind.
+Taken binding(const std::string& written, const std::string& value) {
+  if (value == "core" || value == "cores") return {{"--bind=core"}, 1, ""};
+  if (value == "none") return {{"--bind=none"}, 1, ""};
+  return refuse(written, kPlaces);
+}
+
+/// Options whose value decides what becomes of them. Returns nothing for other options.
 std::optional<Taken> by_value(const Word& word) {
   if (word.name == "env") return assignment(word, "--env", word.text.starts_with("-e"));
   if (word.name == "genv") return assignment(word, "--genv", true);
-  constexpr std::array kNames = {"x", "bind-to", "map-by", "rank-by", "stdin", "s"};
+  if (word.name == "mca") return parameter(word);
+  constexpr std::array kNames = {"x", "bind-to", "cpu-bind", "map-by", "rank-by", "distribution",
+                                 "m", "stdin",   "s",        "mpi"};
   if (std::find(kNames.begin(), kNames.end(), word.name) == kNames.end()) return std::nullopt;
   if (!word.value && word.rest.empty()) return lacks_value(word, "a value");
   const std::string value = word.value ? *word.value : word.rest[0];
-  Taken taken{{}, word.value ? std::size_t{1} : std::size_t{2}, ""};
   const std::string written = fmt::format("{} {}", word.text, value);
+  Taken taken;
   if (word.name == "x") {
     // A name without a value is in the environment of the ranks anyway.
     if (value.find('=') != std::string::npos) taken.own = {with("--genv", value)};
-  } else if (word.name == "bind-to") {
-    if (value != "core" && value != "none") return refuse(written, kPlaces);
-    taken.own = {with("--bind", value)};
+  } else if (word.name == "bind-to" || word.name == "cpu-bind") {
+    taken = binding(written, value);
   } else if (word.name == "stdin" || word.name == "s") {
     if (value != "0") return refuse(written, "rank 0 gets rmarun's stdin, and the others have /dev/null");
-  } else if (value.starts_with("ppr:") && value.ends_with(":node")) {
-    constexpr std::size_t kPpr = 4;
-    constexpr std::size_t kNode = 5;
-    taken.own = {with("--ppn", value.substr(kPpr, value.size() - std::min(value.size(), kPpr + kNode)))};
-  } else {  // map-by, rank-by: on one host all places give the same order
-    std::string place = value.substr(0, value.find(':'));
-    std::string more = value.substr(std::min(place.size(), value.size()));
-    for (std::string* part : {&place, &more})
-      std::transform(part->begin(), part->end(), part->begin(),
-                     [](unsigned char c) { return std::tolower(c); });
-    if (place != "slot" && place != "core" && place != "node" && !place.empty())
-      return refuse(written, fmt::format("rank i is for the i-th core; {}", kPlaces));
-    if (place == "node") taken.own = {"--by-node"};
-    if (more == ":oversubscribe") {
-      taken.own.emplace_back("--oversubscribe");
-    } else if (!more.empty()) {
-      return refuse(written, fmt::format("rank i is for the i-th core; {}", kPlaces));
-    }
+  } else if (word.name == "mpi") {
+    // srun's: rmarun serves PMIx to all ranks, and nothing else.
+    if (value.starts_with("pmi2") || value == "list")
+      return refuse(written,
+                    "ranks get PMIx; --mpi openmpi|mpich|auto|own is about the libraries of the program");
+    if (!value.starts_with("pmix")) taken.own = {with("--mpi", value)};
+  } else {
+    taken = mapping(written, value);
   }
+  if (taken.refusal.empty()) taken.words = word.value ? 1 : 2;
   return taken;
 }
 

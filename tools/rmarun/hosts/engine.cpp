@@ -17,7 +17,9 @@
 #include <system_error>
 #include <utility>
 
+#include "rmarun/environment.hpp"
 #include "rmarun/hosts/agents.hpp"
+#include "rmarun/hosts/engine_names.hpp"
 
 namespace rmarun {
 namespace {
@@ -96,9 +98,15 @@ std::string agent_script(const Way& way, const std::vector<Placed>& placed, cons
   const std::string shell =
       way.agent.empty() ? "ssh -x -o BatchMode=yes -o ConnectTimeout=15 -o ConnectionAttempts=2" : way.agent;
   // Where pods start, their names come late. Elsewhere a name that is unknown is mistyped.
-  const bool pods = std::getenv("KUBERNETES_SERVICE_HOST") != nullptr;
+  const bool pods = has_value("KUBERNETES_SERVICE_HOST");
+  // Two texts of cases: which host a name of the engine's stands for, and what the shell needs for a host.
+  std::string names;
   std::string cases;
+  const std::string own = own_host_name();
   for (const Placed& each : placed) {
+    const std::string name = engine_name(each.host, own);
+    if (name != each.host.name)
+      names += fmt::format("  {}) host={} ;;\n", shell_quoted(name), shell_quoted(each.host.name));
     std::string options;
     if (!each.host.user.empty()) options += " -l " + each.host.user;
     if (each.host.port != 0) options += fmt::format(" -p {}", each.host.port);
@@ -110,6 +118,7 @@ std::string agent_script(const Way& way, const std::vector<Placed>& placed, cons
       "while case $1 in -*) true ;; *) false ;; esac; do shift; done\n"
       "host=$1\n"
       "shift\n"
+      "case $host in\n{names}  *) ;;\nesac\n"
       "set -- \"$host\" {room}\" $*\"\n"
       "case $host in\n{cases}  *) ;;\nesac\n"
       "cd {directory} || exit\n"
@@ -127,7 +136,7 @@ std::string agent_script(const Way& way, const std::vector<Placed>& placed, cons
       "done\n"
       "echo $code > \"status.$host\"\n"
       "exit $code\n",
-      fmt::arg("room", shell_quoted(room_test())), fmt::arg("cases", cases),
+      fmt::arg("room", shell_quoted(room_test())), fmt::arg("names", names), fmt::arg("cases", cases),
       fmt::arg("directory", shell_quoted(directory)), fmt::arg("shell", shell),
       fmt::arg("retry", std::lround(std::min(way.start_seconds, kRetrySeconds))),
       fmt::arg("transient",
@@ -161,6 +170,14 @@ std::vector<std::string> keeper_command(const Engine& engine) {
   return words;
 }
 
+/// Returns the hosts of all ranks, by their engine's names.
+std::string hosts_for_engine(const Way& way, const std::vector<Placed>& placed) {
+  const std::string own = own_host_name();
+  std::vector<Placed> renamed = placed;
+  for (Placed& each : renamed) each.host.name = engine_name(each.host, own);
+  return fmt::format("{}", fmt::join(hosts_by_rank(renamed, way.by_node), ","));
+}
+
 std::vector<std::string> srun_command(const Engine& engine, const std::vector<Placed>& placed, int ranks) {
   return {engine.path,
           "--mpi=pmix",
@@ -189,7 +206,7 @@ librma::Result<Engine> find_engine(const Way& way) {
     return Engine{kind_of(path), path};
   }
   std::vector<std::string> names = {"prterun", "mpirun.openmpi", "orterun"};
-  if (std::getenv("SLURM_JOB_ID") != nullptr) names.insert(names.begin(), "srun");
+  if (has_value("SLURM_JOB_ID")) names.insert(names.begin(), "srun");
   for (const std::string& name : names) {
     if (std::string path = program_path(name); !path.empty()) return Engine{kind_of(path), path};
   }
@@ -236,10 +253,12 @@ std::vector<std::string> engine_command(const Engine& engine, const Way& way,
   for (std::size_t i = 0; i < kKeepAlive.size(); i += 2)
     add_parameter(words, engine, kKeepAlive[i], kKeepAlive[i + 1]);
   if (!way.interface.empty()) add_parameter(words, engine, "oob_tcp_if_include", way.interface);
+  // Without this the engine cuts names at their first dot: hosts that differ in their domains would be one.
+  add_parameter(words, engine,
+                engine.kind == EngineKind::kPrterun ? "prte_keep_fqdn_hostnames" : "orte_keep_fqdn_hostnames",
+                "1");
   // Each daemon maps the ranks itself, so a file would have to be on all hosts.
-  append(words, {"--bind-to", "none", "--host",
-                 fmt::format("{}", fmt::join(hosts_by_rank(placed, way.by_node), ",")), "-np",
-                 std::to_string(ranks)});
+  append(words, {"--bind-to", "none", "--host", hosts_for_engine(way, placed), "-np", std::to_string(ranks)});
   // The engine starts each daemon itself: the agent is on this host alone, and trees of daemons hang at
   // certain numbers of hosts. Daemons look for the agent too, though they call none, and some crash on a host
   // that lacks the file.

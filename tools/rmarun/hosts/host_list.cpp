@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cerrno>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -39,38 +40,58 @@ bool is_plain_word(std::string_view word, std::string_view more) {
          });
 }
 
+/// Returns the words of a line of a host file. An '=' is a word of its own: "slots=4" is written with blanks
+/// too.
+std::vector<std::string> words_of_line(std::string_view line) {
+  std::string spread;
+  for (const char c : line.substr(0, line.find('#'))) spread += c == '=' ? " = " : std::string(1, c);
+  std::istringstream from(spread);
+  std::vector<std::string> words;
+  for (std::string word; from >> word;) words.push_back(std::move(word));
+  return words;
+}
+
+/// Applies a word behind a host's name in a host file, with its value. `written` shows both.
+librma::Status apply_word(Host& host, std::string key, const std::string& value, const std::string& written) {
+  constexpr std::array<std::string_view, 4> kSlots = {"slots", "slot", "count", "cpu"};
+  constexpr std::array<std::string_view, 5> kMaxSlots = {"max_slots", "slots_max", "count_max", "cpu_max",
+                                                         "max_cpu"};
+  constexpr std::array<std::string_view, 3> kUser = {"user", "username", "user_name"};
+  std::ranges::replace(key, '-', '_');
+  const auto is_one_of = [&](const auto& keys) { return std::ranges::find(keys, key) != keys.end(); };
+  if (is_one_of(kSlots)) {
+    host.slots = number_up_to(value, kMostSlots);
+    if (!host.slots)
+      return wrong_host(fmt::format("'{}' of host {} is no number of slots", written, host.name));
+  } else if (is_one_of(kMaxSlots)) {
+    host.max_slots = number_up_to(value, kMostSlots);
+    if (!host.max_slots) return wrong_host(fmt::format("'{}' of host {} is no number", written, host.name));
+  } else if (is_one_of(kUser)) {
+    if (!is_plain_word(value, "._-"))
+      return wrong_host(fmt::format("'{}' is no name of a user", shown(value)));
+    host.user = value;
+  } else if (key == "port") {
+    const auto port = number_up_to(value, kLastPort);
+    if (!port) return wrong_host(fmt::format("'{}' of host {} is no port", written, host.name));
+    host.port = *port;
+  } else {
+    return wrong_host(fmt::format("'{}' behind host {} is none of slots=N, max_slots=N, user=NAME and port=N",
+                                  written, host.name));
+  }
+  return {};
+}
+
 /// Applies the words behind a host's name in a host file.
-librma::Status apply_words(Host& host, std::istream& words) {
-  for (std::string word; words >> word;) {
-    std::string key = word.substr(0, word.find('='));
-    std::string value;
-    if (key.size() < word.size()) {
-      value = word.substr(key.size() + 1);
-    } else {
-      words >> value;
-    }
-    std::ranges::replace(key, '-', '_');
-    if (key == "slots") {
-      host.slots = number_up_to(value, kMostSlots);
-      if (!host.slots)
-        return wrong_host(fmt::format("'{}' of host {} is no number of slots", shown(word), host.name));
-    } else if (key == "max_slots" || key == "count") {
-      // More ranks than slots need --oversubscribe anyway.
-      if (!number_up_to(value, kMostSlots))
-        return wrong_host(fmt::format("'{}' of host {} is no number", shown(word), host.name));
-    } else if (key == "user" || key == "username" || key == "user_name") {
-      if (!is_plain_word(value, "._-"))
-        return wrong_host(fmt::format("'{}' is no name of a user", shown(value)));
-      host.user = value;
-    } else if (key == "port") {
-      const auto port = number_up_to(value, kLastPort);
-      if (!port) return wrong_host(fmt::format("'{}' of host {} is no port", shown(word), host.name));
-      host.port = *port;
-    } else {
-      return wrong_host(
-          fmt::format("'{}' behind host {} is none of slots=N, max_slots=N, user=NAME and port=N",
-                      shown(word), host.name));
-    }
+librma::Status apply_words(Host& host, std::span<const std::string> words) {
+  while (!words.empty()) {
+    const std::string& key = words[0];
+    words = words.subspan(1);
+    const bool equals = !words.empty() && words[0] == "=";
+    if (equals) words = words.subspan(1);
+    const std::string value = words.empty() ? "" : words[0];
+    const std::string written = equals ? fmt::format("{}={}", key, value) : key;
+    if (auto status = apply_word(host, key, value, shown(written)); !status.ok()) return status;
+    words = words.subspan(1);  // the value: none is empty
   }
   return {};
 }
@@ -95,12 +116,9 @@ std::vector<std::string> words_of_list(const std::string& list) {
 /// address in brackets, which has nothing in front but perhaps a user.
 librma::Result<std::vector<std::string>> names_of_word(const std::string& word) {
   const auto open = word.find('[');
-  const auto close = word.find(']');
-  if (open == word.npos || close == word.npos || open == 0 || word[open - 1] == '@')
-    return std::vector<std::string>{word};
-  auto names = expand_host_ranges(std::string_view(word).substr(0, close + 1));
+  if (open == word.npos || open == 0 || word[open - 1] == '@') return std::vector<std::string>{word};
+  auto names = expand_host_ranges(word);
   if (!names.ok()) return wrong_host(fmt::format("'{}' is no range of hosts", shown(word)));
-  for (std::string& name : names.value()) name += word.substr(close + 1);
   return names;
 }
 
@@ -140,6 +158,7 @@ void add_host(std::vector<Host>& hosts, Host host) {
     return;
   }
   same->slots = std::min(kMostSlots, same->slots.value_or(1) + host.slots.value_or(1));
+  if (host.max_slots) same->max_slots = std::min(kMostSlots, same->max_slots.value_or(0) + *host.max_slots);
   if (!host.user.empty()) same->user = host.user;
   if (host.port != 0) same->port = host.port;
 }
@@ -175,27 +194,41 @@ librma::Result<std::vector<Host>> hosts_of_list(const std::string& list) {
   return hosts;
 }
 
-librma::Result<std::vector<Host>> hosts_of_file(const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
+librma::Result<std::vector<std::string>> lines_of_host_file(const std::string& path) {
+  const auto failure = [&](int error) {
     return librma::system_failure(RMA_ERR_ARGUMENT, fmt::format("cannot read the host file '{}'", path),
-                                  errno);
-  std::vector<Host> hosts;
-  std::size_t number = 0;
-  const auto within_file = [&](librma::Status status) {
-    return std::move(status).within(fmt::format("host file '{}', line {}", path, number));
+                                  error);
   };
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::string word;
-    if (!(words >> word)) continue;
-    auto host = host_of_word(word);
-    if (!host.ok()) return within_file(std::move(host).status());
-    if (auto status = apply_words(host.value(), words); !status.ok()) return within_file(std::move(status));
-    add_host(hosts, std::move(host).value());
+  std::ifstream file(path);
+  if (!file) return failure(errno);
+  std::vector<std::string> lines;
+  errno = 0;
+  for (std::string line; std::getline(file, line);) lines.push_back(std::move(line));
+  // A directory can be opened, and not be read.
+  if (file.bad()) return failure(errno != 0 ? errno : EIO);
+  return lines;
+}
+
+librma::Result<std::vector<Host>> hosts_of_file(const std::string& path) {
+  RMA_TRY_ASSIGN(lines, lines_of_host_file(path));
+  std::vector<Host> hosts;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto within_file = [&](librma::Status status) {
+      return std::move(status).within(fmt::format("host file '{}', line {}", path, i + 1));
+    };
+    const std::vector<std::string> words = words_of_line(lines[i]);
+    if (words.empty()) continue;
+    auto names = names_of_word(words[0]);
+    if (!names.ok()) return within_file(std::move(names).status());
+    for (const std::string& name : names.value()) {
+      auto host = host_of_word(name);
+      if (!host.ok()) return within_file(std::move(host).status());
+      if (auto status = apply_words(host.value(), std::span(words).subspan(1)); !status.ok())
+        return within_file(std::move(status));
+      add_host(hosts, std::move(host).value());
+    }
   }
-  if (hosts.empty()) return wrong_host(fmt::format("the host file '{}' names no host", path));
+  if (hosts.empty()) return wrong_host(fmt::format("the host file '{}' names no host", shown(path)));
   return hosts;
 }
 

@@ -19,18 +19,57 @@ constexpr std::size_t kMostDigits = 9;
 
 librma::Status wrong_ranges(std::string text) { return {RMA_ERR_ARGUMENT, std::move(text)}; }
 
-/// Adds PREFIX01 to PREFIX12 for the range "01-12". Names of Slurm keep the zeros in front.
-bool add_range(std::vector<std::string>& names, const std::string& prefix, std::string_view range) {
+/// Returns "01" to "12" for the range "01-12"; nothing for a text that is none. Names of Slurm keep the zeros
+/// in front.
+std::vector<std::string> numbers_of_range(std::string_view range) {
   const auto dash = range.find('-');
   const std::string_view from = range.substr(0, dash);
   const auto first = number_up_to(from, kMostSlots);
   const auto last = dash == range.npos ? first : number_up_to(range.substr(dash + 1), kMostSlots);
+  std::vector<std::string> numbers;
   if (from.size() > kMostDigits || !first || !last ||
-      static_cast<std::size_t>(*last - std::min(*first, *last)) > kMostHosts)
-    return false;
-  for (int number = *first; number <= *last && names.size() < kMostHosts; ++number)
-    names.push_back(fmt::format("{}{:0{}}", prefix, number, from.size()));
-  return true;
+      static_cast<std::size_t>(*last - std::min(*first, *last)) >= kMostHosts)
+    return numbers;
+  for (int number = *first; number <= *last; ++number)
+    numbers.push_back(fmt::format("{:0{}}", number, from.size()));
+  return numbers;
+}
+
+/// Returns each of `names` with each of the numbers of "01-03,07" behind it, the last part changing first;
+/// nothing if these are no ranges, or too many.
+std::vector<std::string> with_ranges(const std::vector<std::string>& names, const std::string& ranges) {
+  std::vector<std::string> numbers;
+  std::istringstream words(ranges);
+  for (std::string range; std::getline(words, range, ',');) {
+    const auto more = numbers_of_range(range);
+    if (more.empty() || numbers.size() + more.size() > kMostHosts) return {};
+    numbers.insert(numbers.end(), more.begin(), more.end());
+  }
+  std::vector<std::string> result;
+  if (names.size() * numbers.size() > kMostHosts) return result;
+  for (const std::string& name : names) {
+    for (const std::string& number : numbers) result.push_back(name + number);
+  }
+  return result;
+}
+
+/// Takes the first word of a list off it, up to a comma outside of brackets, and returns its hosts:
+/// "r[1-2]n[1-2]-ib" has four. Returns nothing if it cannot be read.
+std::vector<std::string> take_hosts(std::string_view& rest) {
+  std::vector<std::string> names(1);
+  while (true) {
+    const auto end = std::min(rest.find_first_of(",["), rest.size());
+    for (std::string& name : names) name += rest.substr(0, end);
+    const bool bracket = end < rest.size() && rest[end] == '[';
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (!bracket) break;
+    const auto close = rest.find(']');
+    if (close == rest.npos) return {};
+    names = with_ranges(names, std::string(rest.substr(0, close)));
+    rest.remove_prefix(close + 1);
+  }
+  if (!names.empty() && names.front().empty()) names.clear();
+  return names;
 }
 
 }  // namespace
@@ -48,26 +87,10 @@ librma::Result<std::vector<std::string>> expand_host_ranges(std::string_view lis
     return wrong_ranges(fmt::format("'{}' is no list of hosts with ranges", list));
   };
   std::vector<std::string> names;
-  std::string_view rest = list;
-  while (!rest.empty()) {
-    const auto end = rest.find_first_of(",[");
-    std::string prefix(rest.substr(0, end));
-    if (end == rest.npos || rest[end] == ',') {
-      if (prefix.empty()) return failure();
-      names.push_back(std::move(prefix));
-      rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
-      continue;
-    }
-    const auto close = rest.find(']');
-    if (close == rest.npos) return failure();
-    std::istringstream ranges(std::string(rest.substr(end + 1, close - end - 1)));
-    for (std::string range; std::getline(ranges, range, ',');) {
-      if (!add_range(names, prefix, range)) return failure();
-    }
-    rest.remove_prefix(close + 1);
-    // A second pair of brackets, or a name that goes on, is of machines with several dimensions.
-    if (!rest.empty() && rest.front() != ',') return failure();
-    if (!rest.empty()) rest.remove_prefix(1);
+  for (std::string_view rest = list; !rest.empty();) {
+    const auto more = take_hosts(rest);
+    if (more.empty() || names.size() + more.size() > kMostHosts) return failure();
+    names.insert(names.end(), more.begin(), more.end());
   }
   if (names.empty()) return failure();
   return names;

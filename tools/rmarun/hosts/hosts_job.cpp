@@ -7,7 +7,6 @@
 
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -16,6 +15,7 @@
 
 #include "rmarun/deadlines.hpp"
 #include "rmarun/ending.hpp"
+#include "rmarun/environment.hpp"
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/forwarder.hpp"
 #include "rmarun/hang_report.hpp"
@@ -52,10 +52,10 @@ class HostsJob {
       : options_(options),
         start_(start),
         directory_(std::move(directory)),
-        verbose_(std::getenv("RMARUN_VERBOSE") != nullptr),
+        verbose_(has_value("RMARUN_VERBOSE")),
         signals_(std::move(signals)),
         forwarder_(options.ranks(), options.label),
-        ranks_(start.hosts),
+        ranks_(start.hosts, start.hosts_of_names),
         waits_(start.hosts.size()),
         reader_(start.engine.carriage(), options.ranks(),
                 {.output = [this](int rank, Outlet::Stream stream,
@@ -160,6 +160,7 @@ class HostsJob {
     if (const auto failure = forwarder_.handle(polls)) {
       if (const auto verdict = failure->verdict()) fail(verdict->exit_code, verdict->why);
     }
+    pass_signals();
     passer_.look(engine_);
     if (!children_gone_) look_at_job();
     return ready != 0 || !flushing;
@@ -182,7 +183,7 @@ class HostsJob {
     if (timeout_ && now >= *timeout_) {
       timeout_.reset();
       ends_after_report_ = true;
-      waits_.begin(HostsClock::now());
+      begin_report();
     }
     if (!exit_code_) look_at_waits();
     if (start_limit_ && now >= *start_limit_) {
@@ -235,8 +236,10 @@ class HostsJob {
     if (exit_code_) return;
     if (ranks_.failed()) return conclude();
     if (ranks_.all_succeeded()) return;
-    if (const std::string failed = agents_text(directory_, ranks_.hosts_without_start()); !failed.empty())
-      return fail(kExitFailure, "the job cannot start" + failed);
+    // Remote shells that a killed engine has left say nothing of the hosts.
+    const std::string shells =
+        WIFSIGNALED(engine_status_) ? "" : agents_text(directory_, ranks_.hosts_without_start());
+    if (!shells.empty()) return fail(kExitFailure, "the job cannot start" + shells);
     const int code =
         WIFSIGNALED(engine_status_) ? kExitSignal + WTERMSIG(engine_status_) : WEXITSTATUS(engine_status_);
     std::string lines;
@@ -266,18 +269,37 @@ class HostsJob {
       const int signal = *taken;
       if (signal == SIGCHLD) continue;  // reap() looks anyway
       if (is_passed_on(signal)) {
-        passer_.pass(signal, engine_);
-        if (start_.engine.kind == EngineKind::kSrun && !srun_passes_on(signal)) signal_keepers(signal);
+        held_signals_.push_back(signal);
         continue;
       }
       if (signal == kExplainingSignal) {
-        waits_.begin(HostsClock::now());
+        begin_report();
         continue;
       }
       fail(kExitSignal + signal, fmt::format("interrupted by {}; ending the job", describe_signal(signal)));
       wait = !children_gone_;
     }
     return wait;
+  }
+
+  /// Passes on what has come. An engine that is starting its daemons takes such a signal for its own end, so
+  /// signals wait until all ranks have started.
+  void pass_signals() {
+    if (held_signals_.empty() || children_gone_ || !ranks_.not_started().empty()) return;
+    for (const int signal : std::exchange(held_signals_, {})) {
+      passer_.pass(signal, engine_);
+      if (start_.engine.kind == EngineKind::kSrun && !srun_passes_on(signal)) signal_keepers(signal);
+    }
+  }
+
+  /// Begins to ask the ranks what they wait for, if all have started.
+  void begin_report() {
+    const std::string missing = ranks_.not_started();
+    if (missing.empty()) return waits_.begin(HostsClock::now());
+    const std::string text = fmt::format("no rank has started yet on {}", missing);
+    if (!ends_after_report_) return forwarder_.say(text);
+    fail(kExitTimeout,
+         fmt::format("{}\nrmarun: no end after {} s; ending the job", text, *options_.timeout_seconds));
   }
 
   /// Reads once from the engine. Returns false if there is nothing to read now, or if the stream has ended.
@@ -326,6 +348,7 @@ class HostsJob {
   int engine_status_ = 0;
   std::array<Descriptor, 2> pipes_;
   std::string last_remark_;
+  std::vector<int> held_signals_;  ///< to be passed on when all ranks have started
   AgentRemarks agent_remarks_;
   std::optional<int> exit_code_;    ///< set by the first failure
   bool ends_after_report_ = false;  ///< the time limit has passed, and what the ranks wait for comes first

@@ -9,6 +9,8 @@
 
 #include "rmarun/environment.hpp"
 #include "rmarun/hosts/description.hpp"
+#include "rmarun/hosts/engine_environment.hpp"
+#include "rmarun/hosts/engine_names.hpp"
 #include "rmarun/hosts/host_list.hpp"
 #include "rmarun/installation.hpp"
 #include "rmarun/version.hpp"
@@ -51,6 +53,15 @@ librma::Result<HostsStart> prepare_hosts(const Options& options, const std::stri
   RMA_TRY_ASSIGN(files, write_engine_files(start.engine, options.way, options.placed, directory));
   Environment environment = Environment::inherited();
   Description description = describe(options, start.engine, environment);
+  for (const std::string& entry : environment.entries()) {
+    const std::string name = entry.substr(0, entry.find('='));
+    if (decides_start(name, !options.way.interface.empty())) environment.remove(name);
+  }
+  // The system limits the size of all together, and the engine gets those of the ranks packed.
+  constexpr std::size_t kLarge = std::size_t{16} << 10U;
+  for (const std::string& entry : description.environment) {
+    if (entry.size() > kLarge) environment.remove(entry.substr(0, entry.find('=')));
+  }
   std::vector<std::string> carried;
   // The keeper itself needs these to start.
   for (const char* const name : {"PATH", "LD_LIBRARY_PATH"}) {
@@ -70,6 +81,9 @@ librma::Result<HostsStart> prepare_hosts(const Options& options, const std::stri
   start.environment = environment.entries();
   start.with_stdin = description.stdin_for_first;
   start.hosts = std::move(description.hosts);
+  const std::string own = own_host_name();
+  for (const Placed& each : options.placed)
+    start.hosts_of_names.emplace(engine_name(each.host, own), each.host.name);
   return start;
 }
 

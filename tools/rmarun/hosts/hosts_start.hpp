@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,11 @@ namespace rmarun {
 /// The start of a job of several hosts.
 struct HostsStart {
   Engine engine;
-  std::vector<std::string> hosts;        ///< by rank
-  std::vector<std::string> command;      ///< of the engine
-  std::vector<std::string> environment;  ///< of the engine, as NAME=VALUE
-  bool with_stdin = true;                ///< the engine reads rmarun's stdin, for rank 0
+  std::vector<std::string> hosts;                     ///< by rank
+  std::map<std::string, std::string> hosts_of_names;  ///< by the engine's names of hosts (engine_names.hpp)
+  std::vector<std::string> command;                   ///< of the engine
+  std::vector<std::string> environment;               ///< of the engine, as NAME=VALUE
+  bool with_stdin = true;                             ///< the engine reads rmarun's stdin, for rank 0
 };
 
 /// Finds the engine of a job and writes its files into rmarun's directory.

@@ -2,5 +2,9 @@
 // rank waits for its keeper, and a process that loads PMIx, hwloc and the library of C++ starts 8 ms later.
 
 #include "rmarun/hosts/keeper.hpp"
+#include "rmarun/privileges.hpp"
 
-int main() { return rmarun::run_keeper(nullptr); }
+int main() {
+  rmarun::refuse_lent_rights();
+  return rmarun::run_keeper(nullptr);
+}

@@ -147,7 +147,9 @@ void RemoteRanks::take_engine_line(const std::string& line) {
   lost_text_ = lost_text_ || line.find("lost communication with a remote daemon") != line.npos;
   if (const auto daemon = behind(line, "Remote daemon:"); lost_text_ && daemon) {
     if (const auto host = behind(*daemon, " on node "); host) {
-      note_lost(std::string(host->substr(0, host->find(' '))));
+      const std::string name(host->substr(0, host->find(' ')));
+      const auto known = hosts_of_names_.find(name);
+      note_lost(known == hosts_of_names_.end() ? name : known->second);
       lost_text_ = false;
     }
   }

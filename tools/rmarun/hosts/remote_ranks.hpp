@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rmarun/verdict.hpp"
@@ -15,8 +16,10 @@ namespace rmarun {
 /// The ranks of a job of several hosts, as their keepers and the engine tell of them.
 class RemoteRanks {
  public:
-  /// `hosts` has for each rank the name of its host.
-  explicit RemoteRanks(std::vector<std::string> hosts) : hosts_(std::move(hosts)), ranks_(hosts_.size()) {}
+  /// `hosts` has for each rank the name of its host. `hosts_of_names` has those of which the engine knows
+  /// another name, by that name.
+  explicit RemoteRanks(std::vector<std::string> hosts, std::map<std::string, std::string> hosts_of_names = {})
+      : hosts_(std::move(hosts)), hosts_of_names_(std::move(hosts_of_names)), ranks_(hosts_.size()) {}
 
   /// Takes the words of a rank's keeper, which need not be true. Returns a remark for the user, or an empty
   /// text.
@@ -72,6 +75,7 @@ class RemoteRanks {
   [[nodiscard]] std::string listed(const Chosen& chosen) const;
 
   std::vector<std::string> hosts_;
+  std::map<std::string, std::string> hosts_of_names_;
   std::vector<State> ranks_;
   std::optional<Failure> failure_;
   std::vector<std::string> lost_hosts_;
