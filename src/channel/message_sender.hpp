@@ -26,9 +26,9 @@ namespace librma {
 /// that wait go together, as many as one buffer takes (GatheredMessages). A program that sends many short
 /// messages in a row has them wait for each other: in a *round*, between two calls of pump(), only the first
 /// few to each peer go at once, and the others wait for the next call. pump() is part of each look for
-/// progress, so they go before the program waits for anything. If it computes instead, the helper thread sends
-/// them: it looks before each sleep (HelperThread), and is woken if it sleeps without a limit. A process that
-/// ends without a last look loses them. Thread-safe.
+/// progress, so they go before the program waits for anything. If it computes instead, the helper thread
+/// sends them: it looks before each sleep (HelperThread), and is woken if it sleeps without a limit. A
+/// process that ends without a last look loses them. Thread-safe.
 class MessageSender {
  public:
   /// `fail` gives a peer up. `rails`, `links` and `sleep` outlive the sender.

@@ -71,10 +71,10 @@ class MessageEndpoint {
   [[nodiscard]] virtual std::size_t poll(std::span<Completion> completions) = 0;
   [[nodiscard]] virtual int event_fd() const = 0;
   [[nodiscard]] virtual bool arm(Events events) = 0;
-  /// Returns whether the service thread will ask all that it watches (ServiceThread::Prepare) without a call:
-  /// within two milliseconds, or when the thread of the program that waits and polls this endpoint is through.
-  /// The end of this state is stored before the thread asks; that store and this load are sequentially
-  /// consistent.
+  /// Returns whether the service thread will ask all that it watches (ServiceThread::Prepare) without a
+  /// call: within two milliseconds, or when the thread of the program that waits and polls this endpoint is
+  /// through. The end of this state is stored before the thread asks; that store and this load are
+  /// sequentially consistent.
   [[nodiscard]] virtual bool asks_by_clock() const { return false; }
 };
 

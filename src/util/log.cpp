@@ -19,8 +19,8 @@ constexpr std::array<spdlog::level::level_enum, 6> kLevels = {spdlog::level::tra
                                                               spdlog::level::info,  spdlog::level::warn,
                                                               spdlog::level::err,   spdlog::level::off};
 
-/// Returns the library's own logger. A program that uses spdlog thus keeps its own settings. Before open_log() it
-/// has the default level.
+/// Returns the library's own logger. A program that uses spdlog thus keeps its own settings. Before
+/// open_log() it has the default level.
 spdlog::logger& logger() {
   static spdlog::logger instance = [] {
     spdlog::logger made("rma", std::make_shared<spdlog::sinks::stderr_sink_mt>());

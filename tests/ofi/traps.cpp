@@ -144,7 +144,7 @@ void test_idle() {
 
 std::sig_atomic_t volatile answered = 0;
 
-/** Rank 0 sends more messages in a row than go at once, and computes until rank 1, which got all, signals it. */
+/** Rank 0 sends more messages in a row than go at once, and computes until rank 1, which got all, signals. */
 void test_held() {
   constexpr int kMessages = 30;
   constexpr std::uint32_t kContext = 7;

@@ -12,9 +12,8 @@ namespace rmarun {
 namespace {
 
 /// PMIX_NAMESPACE, PMIX_RANK, PMIX_SERVER_URI and similar variables belong to the outer job. The variables
-/// that begin with PMIX_MCA_ are the user's settings for PMIx itself, and stay. Inside a job of Open MPI's mpirun,
-/// which may be rmarun's engine, so do those that tell a process that it is one of the job's. Mpirun would
-/// refuse to run in one.
+/// that begin with PMIX_MCA_ are the user's settings for PMIx itself, and stay. Open MPI's mpirun, which may
+/// be rmarun's engine, tells its processes by others that they are of its job, and refuses to run in one.
 bool belongs_to_outer_job(std::string_view name) {
   if (name.starts_with("PMIX_")) return !name.starts_with("PMIX_MCA_");
   constexpr std::array<std::string_view, 7> kOfMpirun = {

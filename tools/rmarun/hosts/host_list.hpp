@@ -25,8 +25,9 @@ struct Host {
 /// command lines: those that begin with '-', or that have blanks, control characters or characters of a
 /// shell, are refused.
 librma::Result<std::vector<Host>> hosts_of_list(const std::string& list);
-/// Reads a host file, a host a line: Open MPI's ("a slots=4 max_slots=8", "a slots = 4", "a user=me port=22"),
-/// MPICH's ("a:4"), or PBS's (a name for each slot), with comments. "n[1-3] slots=2" is three hosts.
+/// Reads a host file, a host a line: Open MPI's ("a slots=4 max_slots=8", "a slots = 4", "a user=me
+/// port=22"), MPICH's ("a:4"), or PBS's (a name for each slot), with comments. "n[1-3] slots=2" is three
+/// hosts.
 librma::Result<std::vector<Host>> hosts_of_file(const std::string& path);
 /// Returns the lines of a host file. @return RMA_ERR_ARGUMENT if it cannot be read.
 librma::Result<std::vector<std::string>> lines_of_host_file(const std::string& path);

@@ -24,8 +24,8 @@ struct Wanted {
 
 /// Distributes ranks over hosts. `per_host` replaces the slots of each host. Without `ranks` each host gets
 /// as many as it has slots, or one. With `ranks`, hosts are filled in their order; hosts without a number of
-/// slots share evenly what those with one leave. Hosts without a rank are left out. No host gets more than its
-/// max_slots.
+/// slots share evenly what those with one leave. Hosts without a rank are left out. No host gets more than
+/// its max_slots.
 /// @return RMA_ERR_ARGUMENT if there are more ranks than slots, unless `oversubscribe`: the rest is then
 /// shared evenly. Also if there are more than all max_slots.
 librma::Result<std::vector<Placed>> place(const std::vector<Host>& hosts, const Wanted& wanted,
