@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -103,6 +105,35 @@ void test_hints(const TestFile& path) {
   SUCCEEDS(MPI_Info_set(info, "ind_rd_buffer_size", "777"));
   SUCCEEDS(MPI_File_set_view(file.get(), 0, MPI_BYTE, MPI_BYTE, "native", info));
   CHECK(hint_of(file.get(), "ind_rd_buffer_size") == "777");
+  SUCCEEDS(MPI_Info_free(&info));
+}
+
+/// The hints of the file that ROMIO_HINTS names count more than the program's.
+void test_hints_of_environment(const TestFile& path) {
+  const TestFile hints("file-hints");
+  if (rank_in(MPI_COMM_WORLD) == 0) {
+    std::ofstream(hints.name())
+        << "romio_cb_read enable\n# comment 3\n\nind_rd_buffer_size 49\n"
+           "ind_rd_buffer_size 60\nromio_no_indep_rw true\ncb_buffer_size\ncb_nodes two\n";
+  }
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  MPI_Info info = MPI_INFO_NULL;
+  SUCCEEDS(MPI_Info_create(&info));
+  SUCCEEDS(MPI_Info_set(info, "romio_cb_read", "disable"));
+  setenv("ROMIO_HINTS", hints.name().c_str(), 1);
+  {
+    const OpenFile file(path, MPI_MODE_RDWR, info);
+    CHECK(hint_of(file.get(), "romio_cb_read") == "enable");
+    CHECK(hint_of(file.get(), "ind_rd_buffer_size") == "49");
+    CHECK(hint_of(file.get(), "romio_no_indep_rw") == "true");
+  }
+  setenv("ROMIO_HINTS", "/no/such/file", 1);
+  {
+    const OpenFile file(path, MPI_MODE_RDWR, info);
+    CHECK(hint_of(file.get(), "romio_cb_read") == "disable");
+    CHECK(hint_of(file.get(), "romio_no_indep_rw") == "false");
+  }
+  unsetenv("ROMIO_HINTS");
   SUCCEEDS(MPI_Info_free(&info));
 }
 
@@ -502,6 +533,7 @@ int main(int argc, char** argv) {
     test_size_and_group(path);
     test_append(path);
     test_hints(path);
+    test_hints_of_environment(path);
     test_hints_of_ranks(path);
     test_arguments_of_ranks(path);
     test_view(path);

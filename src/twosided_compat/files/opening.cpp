@@ -47,7 +47,7 @@ int check_amode(int amode) {
 int find_path(const char* name, std::string& path) {
   if (name == nullptr) return failure(MPI_ERR_ARG, "filename is null");
   std::string_view found = name;
-  for (const std::string_view prefix : {"ufs:", "nfs:", "lustre:", "xfs:", "pfs:", "gpfs:"}) {
+  for (const std::string_view prefix : {"ufs:", "nfs:", "lustre:", "xfs:", "pfs:", "gpfs:", "panfs:"}) {
     if (found.starts_with(prefix)) {
       found.remove_prefix(prefix.size());
       break;
@@ -152,6 +152,7 @@ int file_open(MPI_Comm handle, const char* filename, int amode, MPI_Info info, M
   auto* const file =
       new File(comm, amode, std::move(descriptor), std::move(path), can_read, (amode & MPI_MODE_RDONLY) == 0);
   file->hints.take(info);
+  file->hints.take_from_environment();
   if (const int code = make_shared_state(*file); code != MPI_SUCCESS) {
     file->remove_reference();
     return code;
