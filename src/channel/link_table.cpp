@@ -11,7 +11,7 @@ namespace {
 
 using Position = std::deque<Link::Waiting>::const_iterator;
 
-std::size_t count_accepted(Position from, Position to) {
+std::size_t count_accepted(const Position& from, const Position& to) {
   return static_cast<std::size_t>(
       std::count_if(from, to, [](const Link::Waiting& message) { return message.accepted; }));
 }
