@@ -97,10 +97,9 @@ foreach(program IN ITEMS attributes communicators datatypes_random errors graphs
   later_program(${program})
   later_test(${program} 3)
 endforeach()
-# The rest of tests/mpi, but for those that look into the library or take long.
+# Files, and the calls that take the most arguments.
 if(personality STREQUAL openmpi)
-  foreach(program IN ITEMS buffered cancel collectives communicator_creation files file_failures file_objects
-                           file_representations intercollectives large_counts neighbors threads windows_epochs
+  foreach(program IN ITEMS collectives files file_failures file_objects file_representations windows_epochs
                            windows_locks)
     later_program(${program})
     later_test(${program} 3)

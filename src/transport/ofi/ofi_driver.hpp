@@ -164,8 +164,6 @@ class OfiDriver {
   static constexpr std::chrono::microseconds kShortestNap{50};
   static constexpr std::chrono::microseconds kLongestNap{1600};
   static constexpr std::chrono::microseconds kSoon{200};
-  /// How often threads that drive ask for confirmations. One takes as long as a message and its answer.
-  static constexpr std::chrono::microseconds kConfirmation{10'000};
 
   /// Takes an operation with all the memory that its end needs: the provider cannot be told to wait then.
   /// Returns null if there is no memory, or if the peer has failed.
@@ -254,7 +252,6 @@ class OfiDriver {
   std::uint64_t polls_seen_ = 0;
   Attendants::Look look_seen_ = 0;
   std::chrono::microseconds nap_ = kShortestNap;
-  std::chrono::microseconds napped_{0};  ///< since confirmations were asked for
   bool soon_ = false;
 };
 

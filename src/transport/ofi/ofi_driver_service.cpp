@@ -31,8 +31,7 @@ void OfiDriver::serve_queue() {
   if (polls_.load(std::memory_order_relaxed) == polls_seen_ && !attended(look())) {
     drive();
     confirm_waiting();
-  } else if (napped_ += nap_; napped_ >= kConfirmation) {
-    napped_ = std::chrono::microseconds::zero();
+  } else {
     confirm_due_.store(true, std::memory_order_relaxed);
   }
   if (watched_.load(std::memory_order_acquire)) written_();
