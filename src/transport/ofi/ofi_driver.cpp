@@ -231,7 +231,7 @@ void OfiDriver::confirm(OfiPeer& peer) {
     return;
   }
   const fi_rma_iov target = {.addr = memory_.place(peer.empty), .len = 0, .key = peer.empty.key};
-  // Providers look at the first piece, also if there is none.
+  // The providers sockets and ofi_rxd read msg_iov[0] even if iov_count is 0.
   const iovec no_piece = {};
   void* no_descriptor = nullptr;
   const fi_msg_rma message = {.msg_iov = &no_piece,

@@ -19,8 +19,8 @@ constexpr std::size_t kMostDigits = 9;
 
 librma::Status wrong_ranges(std::string text) { return {RMA_ERR_ARGUMENT, std::move(text)}; }
 
-/// Returns "01" to "12" for the range "01-12"; nothing for a text that is none. Names of Slurm keep the zeros
-/// in front.
+/// Returns "01" to "12" for the range "01-12". A text that is not a range gives an empty list. Slurm's names
+/// keep the zeros in front of a number.
 std::vector<std::string> numbers_of_range(std::string_view range) {
   const auto dash = range.find('-');
   const std::string_view from = range.substr(0, dash);
