@@ -89,10 +89,9 @@ std::size_t Channel::bytes_of(std::size_t rail) const {
   return long_ones ? std::max(options_.long_bytes, options_.message_bytes) : options_.message_bytes;
 }
 
-std::size_t Channel::longest_body() const {
-  std::size_t longest = 0;
-  for (const std::size_t rail : open_rails_) longest = std::max(longest, max_body(rail));
-  return longest;
+bool Channel::has_longer_messages() const {
+  return std::any_of(open_rails_.begin(), open_rails_.end(),
+                     [this](std::size_t rail) { return max_body(rail) > max_body(); });
 }
 
 Status Channel::open_buffers(std::size_t rail) {

@@ -71,12 +71,12 @@ class Channel {
 
   /// The maximum size of a message's body in bytes, to any peer.
   [[nodiscard]] std::size_t max_body() const { return options_.message_bytes - sizeof(MessageHeader); }
-  /// The same of messages by a rail, or by kLocalRail, and the largest of these. It is more than that if the
-  /// network has no rings.
+  /// The same of messages by a rail, or by kLocalRail.
   [[nodiscard]] std::size_t max_body(std::size_t rail) const {
     return bytes_of(rail) - sizeof(MessageHeader);
   }
-  [[nodiscard]] std::size_t longest_body() const;
+  /// Returns whether there is a network without rings, over which messages may be longer.
+  [[nodiscard]] bool has_longer_messages() const;
 
   /// Returns whether messages to `peer` go by the transport within this host.
   [[nodiscard]] bool local(int peer) const { return local_[static_cast<std::size_t>(peer)]; }
@@ -102,8 +102,8 @@ class Channel {
     sender_.send(peer, rail, kind, head, tail);
   }
 
-  /// Returns whether messages that try_send() has taken have still to be sent. progress() ends this. Without
-  /// it the helper thread sends them soon.
+  /// Returns whether this process still holds messages that try_send() has accepted. progress() sends them; if
+  /// no thread calls it, the helper thread does.
   [[nodiscard]] bool holds_messages() const { return links_.holds_accepted(); }
 
   /// Returns whether so many messages to `peer` wait that the caller should send() no more. progress() ends

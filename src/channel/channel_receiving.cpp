@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "channel/channel.hpp"
-#include "channel/gathered_messages.hpp"
+#include "channel/coalesced_messages.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 
@@ -83,9 +83,9 @@ bool Channel::take_in(std::size_t rail, int peer, std::span<const std::byte> byt
 
 bool Channel::deliver(const Message& message) {
   if (message.kind == MessageHeader::kCredits) return true;
-  if (message.kind == MessageHeader::kGathered) {
+  if (message.kind == MessageHeader::kCoalesced) {
     Link& link = links_.to(message.peer);
-    return GatheredMessages::for_each(message.body, [&](std::uint16_t kind, std::span<const std::byte> body) {
+    return CoalescedMessages::for_each(message.body, [&](std::uint16_t kind, std::span<const std::byte> body) {
       {
         const std::lock_guard guard(link.lock);
         if (link.failed) return true;  // one before it has had the peer given up

@@ -12,8 +12,8 @@ namespace librma {
 struct MessageHeader {
   /// A message that only carries the credits in its header.
   static constexpr std::uint16_t kCredits = 0;
-  /// Messages that have waited for each other. The body consists of a GatheredHeader and a body for each.
-  static constexpr std::uint16_t kGathered = 0xfeff;
+  /// Messages that have waited for each other. The body consists of a CoalescedHeader and a body for each.
+  static constexpr std::uint16_t kCoalesced = 0xfeff;
   /// Kinds from here on are control messages about rings; eager_rings.cpp describes them.
   static constexpr std::uint16_t kFirstOfRings = 0xff00;
   static constexpr std::uint16_t kRingOffered = 0xff00;   ///< a RingOffer follows
@@ -30,19 +30,19 @@ struct MessageHeader {
 
   /// Returns whether a message belongs to a user of the channel, and not to the channel itself.
   [[nodiscard]] static constexpr bool ordinary(std::uint16_t kind) {
-    return kind != kCredits && kind < kGathered;
+    return kind != kCredits && kind < kCoalesced;
   }
 };
 static_assert(sizeof(MessageHeader) == 16);
 
-/// The header of each message in the body of kGathered. Its body follows, and the next header at the next
+/// The header of each message in the body of kCoalesced. Its body follows, and the next header at the next
 /// multiple of its alignment.
-struct alignas(8) GatheredHeader {
+struct alignas(8) CoalescedHeader {
   std::uint32_t bytes = 0;  ///< size of the message's body
   std::uint16_t kind = 0;   ///< an ordinary one
   std::uint16_t reserved = 0;
 };
-static_assert(sizeof(GatheredHeader) == 8);
+static_assert(sizeof(CoalescedHeader) == 8);
 
 /// The body of kRingOffered: the address of the slots in the receiver's memory, and its device's remote key
 /// for them.

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "channel/gathered_messages.hpp"
+#include "channel/coalesced_messages.hpp"
 #include "util/statistics.hpp"
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
@@ -127,7 +127,7 @@ rma_status_t MessageSender::post_unwritten(Link& link, int peer) {
 rma_status_t MessageSender::post_together(Link& link, int peer, std::size_t* count) {
   SendSlots::Slot* const slot = slots_->take();
   if (slot == nullptr) return RMA_ERR_STATE;
-  GatheredMessages together(
+  CoalescedMessages together(
       {slot->memory() + sizeof(MessageHeader), most_[*link.rail()] - sizeof(MessageHeader)});
   MessageEvent event = MessageEvent::unsolicited;
   for (const Link::Waiting& message : link.waiting) {
@@ -135,10 +135,10 @@ rma_status_t MessageSender::post_together(Link& link, int peer, std::size_t* cou
     if (event_of(message.kind) == MessageEvent::solicited) event = MessageEvent::solicited;
   }
   *count = together.count();
-  const MessageHeader header = link.next(MessageHeader::kGathered, together.body().size(), *count);
+  const MessageHeader header = link.next(MessageHeader::kCoalesced, together.body().size(), *count);
   RMA_TRY(post_by_queue(link, peer, header, {slot->memory(), sizeof header + header.bytes}, slot, event));
   librma::count(Counter::message, *count);
-  librma::count(Counter::message_gathered, *count);
+  librma::count(Counter::message_coalesced, *count);
   return RMA_SUCCESS;
 }
 
@@ -147,11 +147,11 @@ rma_status_t MessageSender::post_first(Link& link, int peer, std::size_t* count)
   *count = 1;
   const auto fit = [&](const Link::Waiting& first, const Link::Waiting& second) {
     return MessageHeader::ordinary(first.kind) && MessageHeader::ordinary(second.kind) &&
-           GatheredMessages::space_of(first.body.size()) + GatheredMessages::space_of(second.body.size()) <=
+           CoalescedMessages::space_of(first.body.size()) + CoalescedMessages::space_of(second.body.size()) <=
                most_[*link.rail()] - sizeof(MessageHeader);
   };
   const Link::Waiting& first = link.waiting.front();
-  if (gathers(link) && link.waiting.size() > 1 && fit(first, link.waiting[1]) &&
+  if (coalesces(link) && link.waiting.size() > 1 && fit(first, link.waiting[1]) &&
       link.path(first.kind, event_of(first.kind), first.body.size()).has_value()) {
     return post_together(link, peer, count);
   }
@@ -171,13 +171,13 @@ rma_status_t MessageSender::post_waiting(Link& link, int peer, bool* moved) {
 rma_status_t MessageSender::post_behind(Link& link, int peer, std::uint16_t kind,
                                         std::span<const std::byte> head, std::span<const std::byte> tail) {
   bool moved = false;
-  if (!link.waiting.empty() && !gathers(link)) return RMA_ERR_STATE;
+  if (!link.waiting.empty() && !coalesces(link)) return RMA_ERR_STATE;
   RMA_TRY(post_waiting(link, peer, &moved));
   return post(link, peer, kind, head, tail);
 }
 
 bool MessageSender::joins_others(Link& link, std::uint16_t kind, std::size_t body) {
-  if (!gathers(link)) return false;
+  if (!coalesces(link)) return false;
   if (event_of(kind) == MessageEvent::solicited || body > kMostJoining) return false;
   const std::uint32_t round = rounds_.load(std::memory_order_relaxed);
   if (std::exchange(link.round, round) != round) link.in_round = 0;

@@ -23,7 +23,7 @@ namespace librma {
 /// there is no room yet.
 ///
 /// Over a network without rings, such as TCP, each message costs system calls at both sides. There messages
-/// that wait go together, as many as one buffer takes (GatheredMessages). A program that sends many short
+/// that wait go together, as many as one buffer takes (CoalescedMessages). A program that sends many short
 /// messages in a row has them wait for each other: in a *round*, between two calls of pump(), only the first
 /// few to each peer go at once, and the others wait for the next call. pump() is part of each look for
 /// progress, so they go before the program waits for anything. If it computes instead, the helper thread
@@ -84,7 +84,7 @@ class MessageSender {
   /// Posts as many of them as one buffer takes.
   [[nodiscard]] rma_status_t post_together(Link& link, int peer, std::size_t* count);
   /// Returns whether messages to the peer may go together.
-  [[nodiscard]] bool gathers(const Link& link) const { return !rails_[*link.rail()].limits().ordered_bytes; }
+  [[nodiscard]] bool coalesces(const Link& link) const { return !rails_[*link.rail()].limits().ordered_bytes; }
   /// Posts a message behind those that wait, if they can go now.
   [[nodiscard]] rma_status_t post_behind(Link& link, int peer, std::uint16_t kind,
                                          std::span<const std::byte> head, std::span<const std::byte> tail);

@@ -65,7 +65,7 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"accumulate_helper", "accumulates that another rank's helper executed"},
     {"message", "messages sent to other ranks"},
     {"message_ring", "messages among these that were written into a ring which the receiver polls"},
-    {"message_gathered", "messages among these that had waited, and went together with others"},
+    {"message_coalesced", "messages among these that had waited, and went together with others"},
     {"ring", "rings that were offered to ranks that send many messages"},
     {"messages_refused", "messages that no honest rank sends; their sender was given up"},
     {"active_ring", "active messages that went by rings to ranks of this host"},

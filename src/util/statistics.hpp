@@ -60,7 +60,7 @@ enum class Counter : std::uint8_t {
   accumulate_helper,
   message,
   message_ring,
-  message_gathered,
+  message_coalesced,
   ring,
   messages_refused,
   active_ring,

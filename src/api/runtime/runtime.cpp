@@ -232,7 +232,6 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   RMA_TRY_ASSIGN(job, Job::open(runtime->settings, incarnation, given));
   runtime->job = std::move(job);
   const int rank = runtime->job->rank();
-  RMA_TRY(open_log(runtime->settings.log, rank));
   if (rank == 0 && !runtime->settings.unknown.empty()) log(LogLevel::warn, runtime->settings.unknown);
   if (const std::string& remark = runtime->job->bootstrap().remark(); !remark.empty()) {
     log(LogLevel::warn, remark);

@@ -50,6 +50,7 @@ Job::~Job() = default;
 Result<std::unique_ptr<Job>> Job::open(const Settings& settings, int incarnation,
                                        const rma_bootstrap_t* given) {
   RMA_TRY_ASSIGN(bootstrap, open_bootstrap(incarnation, given, settings.singleton));
+  RMA_TRY(open_log(settings.log, bootstrap->rank()));  // before the rails, which say what they are
   RMA_TRY_ASSIGN(memory, HeapMemory::reserve(settings, bootstrap->local_seats().size()));
   auto job = std::unique_ptr<Job>(new Job(settings, std::move(bootstrap), std::move(memory)));
   if (job->shares_host()) {

@@ -31,11 +31,6 @@ constexpr std::size_t fragment_of(const LineRingSizes& ring) {
   return ring.most_body() - sizeof(FragmentHead);
 }
 
-/// Returns whether there is a network without rings.
-bool has_long_messages(const Channel* channel) {
-  return channel != nullptr && channel->longest_body() > channel->max_body();
-}
-
 Status lost_rank(int rank) {
   return {RMA_ERR_PEER_LOST, text("rank {} has ended or cannot be reached", rank)};
 }
@@ -48,8 +43,9 @@ Outbox::Outbox(Job& job, Channel* channel, Network* network, Inbox& inbox, const
       network_(network),
       inbox_(inbox),
       limits_(limits),
-      longest_eager_(has_long_messages(channel) ? std::max(limits.eager, limits.network_eager)
-                                                : limits.eager),
+      longest_eager_(channel != nullptr && channel->has_longer_messages()
+                         ? std::max(limits.eager, limits.network_eager)
+                         : limits.eager),
       ports_(static_cast<std::size_t>(job.size())),
       peers_(ports_.size()),
       sends_(this_thread()),

@@ -127,9 +127,9 @@ TEST_F(HostilePeer, EarlyMessagesAreDeliveredInOrder) {
   EXPECT_TRUE(nobody_is_lost());
 }
 
-TEST_F(HostilePeer, GatheredMessagesThatAreNone) {
+TEST_F(HostilePeer, CoalescedMessagesThatAreNone) {
   const auto head = [](std::uint32_t bytes, std::uint16_t kind, std::uint16_t reserved = 0) {
-    const GatheredHeader header = {.bytes = bytes, .kind = kind, .reserved = reserved};
+    const CoalescedHeader header = {.bytes = bytes, .kind = kind, .reserved = reserved};
     Bytes image(sizeof header);
     std::memcpy(image.data(), &header, sizeof header);
     return image;
@@ -151,14 +151,14 @@ TEST_F(HostilePeer, GatheredMessagesThatAreNone) {
       head(0, 1, 1),                                    // a field of no meaning
       head(0, MessageHeader::kCredits),                 // kinds that do not go together
       head(0, MessageHeader::kRingStop),                //
-      behind(head(8, MessageHeader::kGathered), good),  //
+      behind(head(8, MessageHeader::kCoalesced), good),  //
       head(0, Channel::kKinds),                         // a kind that nobody takes in
   };
   for (const Bytes& body : bodies) {
     SCOPED_TRACE(testing::Message() << "body " << &body - bodies.data());
     start();
     MessageHeader header = honest();
-    header.kind = MessageHeader::kGathered;
+    header.kind = MessageHeader::kCoalesced;
     header.bytes = static_cast<std::uint32_t>(body.size());
     Bytes image(sizeof header);
     std::memcpy(image.data(), &header, sizeof header);
@@ -168,13 +168,13 @@ TEST_F(HostilePeer, GatheredMessagesThatAreNone) {
 }
 
 TEST_F(HostilePeer, NothingIsDeliveredOfWhoIsGivenUpByAMessageThatCameWithIt) {
-  Bytes image(sizeof(MessageHeader) + 3 * sizeof(GatheredHeader));
+  Bytes image(sizeof(MessageHeader) + 3 * sizeof(CoalescedHeader));
   MessageHeader header = honest();
-  header.kind = MessageHeader::kGathered;
-  header.bytes = 3 * sizeof(GatheredHeader);
+  header.kind = MessageHeader::kCoalesced;
+  header.bytes = 3 * sizeof(CoalescedHeader);
   std::memcpy(image.data(), &header, sizeof header);
   for (std::size_t i = 0; i < 3; ++i) {
-    const GatheredHeader inner = {.bytes = 0, .kind = 1, .reserved = 0};
+    const CoalescedHeader inner = {.bytes = 0, .kind = 1, .reserved = 0};
     std::memcpy(image.data() + sizeof header + i * sizeof inner, &inner, sizeof inner);
   }
   at(0).on_message = [this](const Message& message) {

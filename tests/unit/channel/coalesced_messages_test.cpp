@@ -5,17 +5,17 @@
 
 #include "../counted.hpp"
 #include "../seed.hpp"
-#include "channel/gathered_messages.hpp"
+#include "channel/coalesced_messages.hpp"
 #include "channel_world.hpp"
 
 namespace librma {
 namespace {
 
-class GatheringWorld : public ChannelWorld {
+class CoalescingWorld : public ChannelWorld {
  protected:
   static constexpr std::size_t kLong = 4096;
 
-  GatheringWorld() {
+  CoalescingWorld() {
     ordered_bytes = false;
     long_bytes = kLong;
   }
@@ -31,27 +31,27 @@ class GatheringWorld : public ChannelWorld {
       EXPECT_EQ(taken, body(i, taken.size())) << "message " << i;
     }
   }
-  static std::uint64_t gathered() { return counted(Counter::message_gathered); }
+  static std::uint64_t coalesced() { return counted(Counter::message_coalesced); }
 };
 
-TEST_F(GatheringWorld, TheFirstFewGoAtOnceAndTheOthersWithTheNextLookForProgress) {
+TEST_F(CoalescingWorld, TheFirstFewGoAtOnceAndTheOthersWithTheNextLookForProgress) {
   open(2, 16, 1);
-  const std::uint64_t before = gathered();
+  const std::uint64_t before = coalesced();
   for (std::uint32_t i = 0; i < 30; ++i) ASSERT_EQ(try_short(0, 1, i), RMA_SUCCESS);
   EXPECT_TRUE(at(0).channel->holds_messages());
   progress(1);
   expect_numbers(1, 0, 4);
-  EXPECT_EQ(gathered(), before);
+  EXPECT_EQ(coalesced(), before);
   progress(0);
   EXPECT_FALSE(at(0).channel->holds_messages());
-  EXPECT_EQ(gathered(), before + 26);
+  EXPECT_EQ(coalesced(), before + 26);
   const std::size_t buffers = at(1).endpoints[0]->messages().buffers();
   progress(1);
   expect_numbers(1, 0, 30);
   EXPECT_EQ(buffers + 1, at(1).endpoints[0]->messages().buffers()) << "they took one buffer";
 }
 
-TEST_F(GatheringWorld, FewInARowAllGoAtOnce) {
+TEST_F(CoalescingWorld, FewInARowAllGoAtOnce) {
   open(3, 16, 1);
   for (std::uint32_t round = 0; round < 10; ++round) {
     for (std::uint32_t i = 0; i < 4; ++i) {
@@ -67,7 +67,7 @@ TEST_F(GatheringWorld, FewInARowAllGoAtOnce) {
   expect_numbers(2, 0, 40);
 }
 
-TEST_F(GatheringWorld, ASolicitedMessageTakesThoseThatWaitWithIt) {
+TEST_F(CoalescingWorld, ASolicitedMessageTakesThoseThatWaitWithIt) {
   open(2, 16, 1);
   for (std::uint32_t i = 0; i < 10; ++i) ASSERT_EQ(try_short(0, 1, i), RMA_SUCCESS);
   EXPECT_TRUE(at(0).channel->holds_messages());
@@ -77,7 +77,7 @@ TEST_F(GatheringWorld, ASolicitedMessageTakesThoseThatWaitWithIt) {
   expect_numbers(1, 0, 11);
 }
 
-TEST_F(GatheringWorld, ALongMessageTakesThoseThatWaitWithIt) {
+TEST_F(CoalescingWorld, ALongMessageTakesThoseThatWaitWithIt) {
   open(2, 16, 1);
   for (std::uint32_t i = 0; i < 10; ++i) ASSERT_EQ(try_short(0, 1, i), RMA_SUCCESS);
   ASSERT_EQ(at(0).channel->max_body(0), kLong - sizeof(MessageHeader));
@@ -88,7 +88,7 @@ TEST_F(GatheringWorld, ALongMessageTakesThoseThatWaitWithIt) {
   EXPECT_TRUE(nobody_is_lost());
 }
 
-TEST_F(GatheringWorld, ABurstWithoutProgressIsRefusedAtLast) {
+TEST_F(CoalescingWorld, ABurstWithoutProgressIsRefusedAtLast) {
   open(2, 16, 1);
   std::uint32_t sent = 0;
   while (sent < 10000 && try_short(0, 1, sent) == RMA_SUCCESS) ++sent;
@@ -98,7 +98,7 @@ TEST_F(GatheringWorld, ABurstWithoutProgressIsRefusedAtLast) {
   EXPECT_TRUE(nobody_is_lost());
 }
 
-TEST_F(GatheringWorld, ALostPeerIsSentNothingThatWaits) {
+TEST_F(CoalescingWorld, ALostPeerIsSentNothingThatWaits) {
   open(3, 16, 1);
   for (std::uint32_t i = 0; i < 10; ++i) {
     ASSERT_EQ(try_short(0, 1, i), RMA_SUCCESS);
@@ -112,7 +112,7 @@ TEST_F(GatheringWorld, ALostPeerIsSentNothingThatWaits) {
   expect_numbers(2, 0, 10);
 }
 
-TEST_F(GatheringWorld, NoneIsLostOrOvertaken) {
+TEST_F(CoalescingWorld, NoneIsLostOrOvertaken) {
   std::mt19937_64 random(test_seed());
   const auto draw = [&](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
   for (int job = 0; job < 40; ++job) {

@@ -10,16 +10,16 @@
 
 namespace librma {
 
-/// Several messages that go as one, as the body of a MessageHeader::kGathered, in memory of its user. A
+/// Several messages that go as one, as the body of a MessageHeader::kCoalesced, in memory of its user. A
 /// network over which each message costs a system call or two at either side carries many short ones so.
-class GatheredMessages {
+class CoalescedMessages {
  public:
-  /// @param memory  for the body; aligned like GatheredHeader
-  explicit GatheredMessages(std::span<std::byte> memory) : memory_(memory) {}
+  /// @param memory  for the body; aligned like CoalescedHeader
+  explicit CoalescedMessages(std::span<std::byte> memory) : memory_(memory) {}
 
   /// Returns the bytes that a message takes, with those that align the next one.
   [[nodiscard]] static constexpr std::size_t space_of(std::size_t body) {
-    return sizeof(GatheredHeader) + round_up(body, alignof(GatheredHeader));
+    return sizeof(CoalescedHeader) + round_up(body, alignof(CoalescedHeader));
   }
   /// Appends a message of an ordinary kind. Returns false if there is no room for it.
   [[nodiscard]] bool add(std::uint16_t kind, std::span<const std::byte> body);
