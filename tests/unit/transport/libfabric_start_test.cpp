@@ -95,6 +95,15 @@ TEST(KernelSymbolsGuardDeathTest, LibfabricDoesNotReadTheList) {
   EXPECT_EXIT(look_for_fabrics(), testing::ExitedWithCode(EXIT_SUCCESS), "bytes were read");
 }
 
+TEST(FindFabrics, LeavesTheProgramsEnvironmentAsItWas) {
+  ASSERT_TRUE(find_fabrics({.providers = "net,tcp", .devices = ""}).ok());
+  EXPECT_EQ(std::getenv("FI_PROVIDER_PATH"), nullptr);
+  ASSERT_EQ(::setenv("FI_PROVIDER_PATH", "/there", 1), 0);
+  ASSERT_TRUE(find_fabrics({.providers = "net,tcp", .devices = ""}).ok());
+  EXPECT_STREQ(std::getenv("FI_PROVIDER_PATH"), "/there");
+  ::unsetenv("FI_PROVIDER_PATH");
+}
+
 TEST(TimerSlackGuard, LetsAThreadSleepLongerWhileItExists) {
   const int before = ::prctl(PR_GET_TIMERSLACK);
   {
