@@ -24,6 +24,7 @@ struct Access {
   bool writes;
   bool ordered;
   bool strided;  ///< the program's memory has gaps, too
+  bool later;    ///< nonblocking, or split if it is ordered
 };
 
 class Case {
@@ -112,12 +113,27 @@ class Case {
   int transfer(bool writes) {
     const int count = access_.strided ? 1 : kInts;
     MPI_Datatype const type = access_.strided ? strided_ : MPI_INT;
+    if (access_.later) return access_.ordered ? transfer_split(writes) : transfer_later(writes, count, type);
     if (!access_.ordered) {
       return writes ? MPI_File_write_at_all(file_.get(), 0, data_.data(), count, type, MPI_STATUS_IGNORE)
                     : MPI_File_read_at_all(file_.get(), 0, data_.data(), count, type, MPI_STATUS_IGNORE);
     }
     return writes ? MPI_File_write_ordered(file_.get(), data_.data(), count, type, MPI_STATUS_IGNORE)
                   : MPI_File_read_ordered(file_.get(), data_.data(), count, type, MPI_STATUS_IGNORE);
+  }
+
+  int transfer_later(bool writes, int count, MPI_Datatype type) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = writes ? MPI_File_iwrite_at_all(file_.get(), 0, data_.data(), count, type, &request)
+                            : MPI_File_iread_at_all(file_.get(), 0, data_.data(), count, type, &request);
+    return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+  }
+  int transfer_split(bool writes) {
+    const int code = writes ? MPI_File_write_ordered_begin(file_.get(), data_.data(), kInts, MPI_INT)
+                            : MPI_File_read_ordered_begin(file_.get(), data_.data(), kInts, MPI_INT);
+    if (code != MPI_SUCCESS) return code;
+    return writes ? MPI_File_write_ordered_end(file_.get(), data_.data(), MPI_STATUS_IGNORE)
+                  : MPI_File_read_ordered_end(file_.get(), data_.data(), MPI_STATUS_IGNORE);
   }
 
   const Access access_;
@@ -134,10 +150,11 @@ class Case {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   constexpr std::array kAccesses = {
-      Access{"native", true, false, false},     Access{"native", false, false, false},
-      Access{"native", true, false, true},      Access{"native", false, false, true},
-      Access{"external32", true, false, false}, Access{"external32", false, false, true},
-      Access{"native", true, true, false},
+      Access{"native", true, false, false, false},     Access{"native", false, false, false, false},
+      Access{"native", true, false, true, false},      Access{"native", false, false, true, false},
+      Access{"external32", true, false, false, false}, Access{"external32", false, false, true, false},
+      Access{"native", true, true, false, false},      Access{"native", true, false, true, true},
+      Access{"native", false, false, false, true},     Access{"native", true, true, false, true},
   };
   {
     const TestFile path("file-memory");

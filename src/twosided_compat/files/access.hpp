@@ -13,6 +13,7 @@
 #include "twosided_compat/files/file_view.hpp"
 #include "twosided_compat/files/storage.hpp"
 #include "twosided_compat/files/type_in_file.hpp"
+#include "twosided_compat/files/worker.hpp"
 
 namespace librma::mpi {
 
@@ -95,9 +96,13 @@ struct AccessExtent {
 };
 
 /// A nonblocking operation or a split collective one.
-struct FileOperation {
-  explicit FileOperation(const AccessKind& of) : kind(of) {}
+struct FileOperation : public Worker::Task {
+  FileOperation(File& in, const AccessKind& of) : file(in), kind(of) {}
 
+  /// Executes the operation: by the thread of the file, or by the one that has started it.
+  void run() override;
+
+  File& file;
   const AccessKind kind;
   FileAccess access;
   int code = MPI_SUCCESS;

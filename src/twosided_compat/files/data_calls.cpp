@@ -115,25 +115,28 @@ int execute(File& file, const AccessKind& kind, FileAccess& access, int failed, 
   return access.finish(outcome, moved.in_memory);
 }
 
-void execute_later(File& file, FileOperation& operation) {
-  Moved moved;
-  operation.code =
-      code_of([&] { return execute(file, operation.kind, operation.access, operation.code, moved); });
-  operation.bytes = moved.in_memory;
-  operation.ended.store(true, std::memory_order_release);  // pairs with those who look for the end
-}
-
-int hand_over(File& file, const std::shared_ptr<FileOperation>& operation) {
-  Worker& worker = operation->kind.is_collective ? file.collective_worker : file.worker;
-  return worker.add([&file, operation] { execute_later(file, *operation); });
+void hand_over(const std::shared_ptr<FileOperation>& operation) {
+  File& file = operation->file;
+  (operation->kind.is_collective ? file.collective_worker : file.worker).add(operation);
 }
 
 /// Lets a member that has failed take part in a collective operation, because the others wait for it. Returns
 /// the member's code. The program gets no request, and does not end the operation.
-int take_part_later(File& file, const std::shared_ptr<FileOperation>& operation) {
+int take_part_later(const std::shared_ptr<FileOperation>& operation) {
   const int failed = operation->code;
-  RMA_TRY(hand_over(file, operation));
+  hand_over(operation);
   return failed;
+}
+
+/// The same for a member that has no memory for the operation: it waits for the others.
+int take_part_at_once(File& file, const AccessKind& kind) {
+  RMA_TRY(check_kind(file, kind));
+  if (!kind.is_collective) return MPI_ERR_NO_MEM;
+  file.finish_collective_operations();
+  FileAccess access;
+  access.become_empty(file, kind.direction);
+  Moved moved;
+  return execute(file, kind, access, MPI_ERR_NO_MEM, moved);
 }
 
 void describe(MPI_Status* status, MPI_Count bytes) {
@@ -147,7 +150,26 @@ int failed_later(const File& file, int code) {
                              const_cast<File&>(file).comm().rank()));
 }
 
+/// Makes the request of an operation. Throws std::bad_alloc.
+std::unique_ptr<Request> request_for(File& file, const std::shared_ptr<FileOperation>& operation) {
+  auto request = std::make_unique<Request>(file, Request::Type::kFile);
+  request->become<Request::HasEnded>([&owner = file, &self = *request, operation] {
+    if (!operation->ended.load(std::memory_order_acquire)) return false;
+    self.code = failed_later(owner, operation->code);
+    self.receive.info.bytes = static_cast<std::size_t>(operation->bytes);
+    return true;
+  });
+  return request;
+}
+
 }  // namespace
+
+void FileOperation::run() {
+  Moved moved;
+  code = code_of([&] { return execute(file, kind, access, code, moved); });
+  bytes = moved.in_memory;
+  ended.store(true, std::memory_order_release);  // pairs with those who look for the end
+}
 
 int run_access(MPI_File handle, const AccessKind& kind, MPI_Offset offset, const FileMemory& memory,
                MPI_Status* status) {
@@ -169,17 +191,17 @@ int run_access(MPI_File handle, const AccessKind& kind, MPI_Offset offset, const
 int start_access(MPI_File handle, const AccessKind& kind, MPI_Offset offset, const FileMemory& memory,
                  MPI_Request* made) {
   RMA_TRY_ASSIGN(file, find_file(handle));
-  auto operation = std::make_shared<FileOperation>(kind);
-  RMA_TRY(prepare_to_take_part(*file, kind, offset, memory, operation->access, operation->code));
-  if (operation->code != MPI_SUCCESS) return take_part_later(*file, operation);
-  auto request = std::make_unique<Request>(*file, Request::Type::kFile);
-  request->become<Request::HasEnded>([&owner = *file, &self = *request, operation] {
-    if (!operation->ended.load(std::memory_order_acquire)) return false;
-    self.code = failed_later(owner, operation->code);
-    self.receive.info.bytes = static_cast<std::size_t>(operation->bytes);
-    return true;
+  std::shared_ptr<FileOperation> operation;
+  std::unique_ptr<Request> request;
+  const int made_both = code_of([&] {
+    operation = std::make_shared<FileOperation>(*file, kind);
+    request = request_for(*file, operation);
+    return MPI_SUCCESS;
   });
-  RMA_TRY(hand_over(*file, operation));
+  if (made_both != MPI_SUCCESS) return take_part_at_once(*file, kind);
+  RMA_TRY(prepare_to_take_part(*file, kind, offset, memory, operation->access, operation->code));
+  if (operation->code != MPI_SUCCESS) return take_part_later(operation);
+  hand_over(operation);
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
 }
@@ -188,10 +210,15 @@ int begin_access(MPI_File handle, const AccessKind& kind, MPI_Offset offset, con
   RMA_TRY_ASSIGN(file, find_file(handle));
   if (file->split != nullptr)
     return failure(MPI_ERR_IO, "another split collective operation of the file has begun and not ended");
-  auto operation = std::make_shared<FileOperation>(kind);
+  std::shared_ptr<FileOperation> operation;
+  const int made = code_of([&] {
+    operation = std::make_shared<FileOperation>(*file, kind);
+    return MPI_SUCCESS;
+  });
+  if (made != MPI_SUCCESS) return take_part_at_once(*file, kind);
   RMA_TRY(prepare_to_take_part(*file, kind, offset, memory, operation->access, operation->code));
-  if (operation->code != MPI_SUCCESS) return take_part_later(*file, operation);
-  RMA_TRY(hand_over(*file, operation));
+  if (operation->code != MPI_SUCCESS) return take_part_later(operation);
+  hand_over(operation);
   file->split = std::move(operation);
   return MPI_SUCCESS;
 }

@@ -2,11 +2,8 @@
 
 #include "twosided_compat/files/worker.hpp"
 
-#include <fmt/format.h>
-
+#include <new>
 #include <utility>
-
-#include "twosided_compat/objects/system_errors.hpp"
 
 namespace librma::mpi {
 
@@ -19,17 +16,27 @@ Worker::~Worker() {
   thread_.join();
 }
 
-int Worker::add(Task task) {
+bool Worker::add_to_list(std::shared_ptr<Task> task) {
   const std::lock_guard guard(lock_);
-  if (!thread_.running()) {
-    const int error = thread_.start(
-        "rma-file", [](void* self) { static_cast<Worker*>(self)->run(); }, this);
-    if (error != 0) return system_failure(error, "the thread for nonblocking file operations");
+  if (!thread_.running() &&
+      thread_.start(
+          "rma-file", [](void* self) { static_cast<Worker*>(self)->run(); }, this) != 0) {
+    return false;
   }
-  tasks_.push_back(std::move(task));
+  try {
+    tasks_.push_back(std::move(task));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   ++unfinished_;
   changed_.notify_all();
-  return 0;
+  return true;
+}
+
+void Worker::add(std::shared_ptr<Task> task) {
+  if (add_to_list(task)) return;
+  drain();
+  task->run();
 }
 
 void Worker::drain() {
@@ -43,10 +50,10 @@ void Worker::run() {
     changed_.wait(guard, [this] { return ends_ || !tasks_.empty(); });
     if (tasks_.empty()) return;
     {
-      const Task task = std::move(tasks_.front());
+      const std::shared_ptr<Task> task = std::move(tasks_.front());
       tasks_.pop_front();
       guard.unlock();
-      task();
+      task->run();
     }
     guard.lock();
     if (--unfinished_ == 0) changed_.notify_all();

@@ -3,7 +3,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
-#include <functional>
+#include <memory>
 #include <mutex>
 
 #include "util/system/background_thread.hpp"
@@ -11,10 +11,18 @@
 namespace librma::mpi {
 
 /// Executes tasks one after the other, in the order in which they come, in a thread of its own. The thread
-/// starts with the first task.
+/// starts with the first task. While the system refuses the thread, tasks are executed by those who add them,
+/// because other ranks may wait for this one's part of a collective task.
 class Worker {
  public:
-  using Task = std::function<void()>;
+  class Task {
+   public:
+    Task() = default;
+    virtual ~Task() = default;
+    Task(const Task&) = delete;
+    Task& operator=(const Task&) = delete;
+    virtual void run() = 0;
+  };
 
   Worker() = default;
   Worker(const Worker&) = delete;
@@ -22,18 +30,19 @@ class Worker {
   /// Waits for all tasks.
   ~Worker();
 
-  /// Adds a task. Returns MPI_SUCCESS, or an error class if no thread could start; then the task is not
-  /// executed.
-  [[nodiscard]] int add(Task task);
+  /// Adds a task. If no thread can start, or the list has no memory, the call executes the task, behind those
+  /// before it.
+  void add(std::shared_ptr<Task> task);
   /// Waits until all tasks have been executed.
   void drain();
 
  private:
   void run();
+  [[nodiscard]] bool add_to_list(std::shared_ptr<Task> task);
 
   std::mutex lock_;  // guards the rest
   std::condition_variable changed_;
-  std::deque<Task> tasks_;
+  std::deque<std::shared_ptr<Task>> tasks_;
   std::size_t unfinished_ = 0;
   bool ends_ = false;
   BackgroundThread thread_;
