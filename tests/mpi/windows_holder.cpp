@@ -1,5 +1,6 @@
 // A rank ends that holds the exclusive lock of another rank's window. The others, which wait for the lock,
-// learn it. For tests/cluster/faults.sh, with at least three ranks; the launcher keeps the others alive.
+// learn it. With at least three ranks; the launcher keeps the others alive. All of them last until rank 0 has
+// told the result, as rmarun ends a job when a rank that is in it goes away.
 
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
   int code = MPI_Win_lock(rank == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, 0, win);
   if (rank != 0) {
     MPI_Send(&code, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    MPI_Recv(&code, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   } else {
     bool agree = code == MPI_ERR_PROC_ABORTED;
     for (int other = 2; other < ranks; ++other) {
@@ -34,6 +36,7 @@ int main(int argc, char** argv) {
     }
     std::puts(agree ? "survivors agree" : "the lock of the rank that has ended was given out");
     std::fflush(stdout);
+    for (int other = 2; other < ranks; ++other) MPI_Send(&code, 1, MPI_INT, other, 0, MPI_COMM_WORLD);
   }
   _exit(0);  // nobody could complete MPI_Finalize
 }

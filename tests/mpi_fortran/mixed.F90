@@ -1,5 +1,6 @@
 ! The modules mpi and mpi_f08 in one program unit: their types are the same ones, so a status or a handle of the one is
-! one of the other.
+! one of the other. OTHER_MPI is for the modules of Open MPI 4.1: its module mpi has no types, and its module mpi_f08 no
+! conversions of statuses, which have the same words in both.
 
 module mixed_parts
   implicit none
@@ -7,11 +8,18 @@ contains
   ! Knows the module mpi only.
   subroutine receive(from, tag, status)
     use mpi
+#ifdef OTHER_MPI
+    use mpi_f08, only: MPI_Status
+#endif
     integer, intent(in) :: from, tag
     type(MPI_Status), intent(out) :: status
     integer :: words(MPI_STATUS_SIZE), got, ierror
     call MPI_Recv(got, 1, MPI_INTEGER, from, tag, MPI_COMM_WORLD, words, ierror)
+#ifdef OTHER_MPI
+    status = transfer(words, status)
+#else
     call MPI_Status_f2f08(words, status, ierror)
+#endif
   end subroutine receive
 
   ! Knows the module mpi_f08 only.
@@ -47,7 +55,11 @@ program mixed
   call f08_wait(request, f08_ignore)
   count = elements(status)
   if (status%MPI_SOURCE /= previous .or. status%MPI_TAG /= 8 .or. count /= 1) sum = sum + 1
+#ifdef OTHER_MPI
+  plain = transfer(status, plain)
+#else
   call MPI_Status_f082f(status, plain, ierror)
+#endif
   if (plain(MPI_SOURCE) /= previous .or. plain(MPI_TAG) /= 8) sum = sum + 1
   call MPI_Sizeof(plain, count, ierror)
   if (count /= 4 .or. ierror /= MPI_SUCCESS) sum = sum + 1

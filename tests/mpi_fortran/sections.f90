@@ -84,6 +84,7 @@ contains
       type(MPI_File) :: file
       character(len=100) :: name
       integer :: round, from
+      integer(int64) :: clock  ! counts nanoseconds, which jobs at the same time differ in
       logical :: flag
       integer, asynchronous, allocatable :: memory(:)
       ! The data go out of a section of the same kind.
@@ -184,8 +185,8 @@ contains
         call MPI_Isend(sent(::2, ::3), int(count, MPI_COUNT_KIND), MPI_INTEGER, right, 1, MPI_COMM_WORLD, requests(2))
         call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
       case ('file')
-        call system_clock(round)
-        write (name, '(a,i0)') '/tmp/librma-sections-', round
+        call system_clock(clock)
+        write (name, '(a,i0)') '/tmp/librma-sections-', clock
         call MPI_Bcast(name, len(name), MPI_CHARACTER, 0, MPI_COMM_WORLD)
         call MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file)
         call MPI_File_iwrite_at(file, int(4 * count * rank, MPI_OFFSET_KIND), sent(::2, ::3), count, MPI_INTEGER, requests(1))

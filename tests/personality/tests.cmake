@@ -22,6 +22,7 @@ list(TRANSFORM RMA_${upper}_LIBRARIES REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT
 personality_check(imports COMMAND Python3::Interpreter -B ${shared}/imports.py ${CMAKE_CURRENT_SOURCE_DIR}/imports.txt
                                   ${libraries})
 
+include(../mpi/programs.cmake)
 # The programs of tests/mpi. What they call of later versions of MPI is declared behind the MPI's own header, and so they are
 # linked with the library that they run with.
 set(later ${CMAKE_CURRENT_BINARY_DIR}/later)
@@ -31,28 +32,57 @@ add_custom_command(
   DEPENDS ${shared}/later.py ${other_header} rma_${personality}_header ${own_headers}/mpi.h
   VERBATIM)
 add_custom_target(rma_later_header_${label} DEPENDS ${later}/mpi.h)
-# later_program(PROGRAM [SOURCE...]): one of tests/mpi with these sources more, as the target LABEL-PROGRAM
+# compile_by_wrapper(TARGET LANGUAGE COMPILER): compiles and links the target, in C or CXX, by this compiler of the MPI, which
+# calls the project's own. The folder of tests sets `wrapper_variables`, the first word of the variables that say so.
+function(compile_by_wrapper target language compiler)
+  find_program(RMA_${upper}_${compiler} ${compiler}.${personality})
+  mark_as_advanced(RMA_${upper}_${compiler})
+  if(NOT wrapper_variables OR NOT RMA_${upper}_${compiler})
+    target_include_directories(${target} SYSTEM PRIVATE ${other_headers})
+    return()
+  endif()
+  string(REPLACE mpi "" variable ${compiler})
+  string(TOUPPER ${wrapper_variables}_${variable} variable)
+  # CMake puts the compiler behind its launcher: as $0 of the shell.
+  string(JOIN " " called ${CMAKE_${language}_COMPILER_LAUNCHER} "$0")
+  set(wrapped "${RMA_${upper}_${compiler}} \"$@\"")
+  set_target_properties(${target} PROPERTIES
+    ${language}_COMPILER_LAUNCHER "sh;-c;${variable}=\"${called}\" ${wrapped}"
+    ${language}_LINKER_LAUNCHER "sh;-c;${variable}=\"$0\" ${wrapped}")
+  target_link_directories(${target} PRIVATE ${RMA_${upper}_FOLDER})
+endfunction()
+# compile_for_other(TARGET LANGUAGE COMPILER): compiles the target with the header of the other MPI, and links it with librma
+function(compile_for_other target language compiler)
+  add_dependencies(${target} rma_later_header_${label})
+  target_include_directories(${target} BEFORE PRIVATE ${later})
+  target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
+  compile_by_wrapper(${target} ${language} ${compiler})
+endfunction()
+# later_program(PROGRAM): one of tests/mpi, as the target LABEL-PROGRAM
 function(later_program program)
   string(REPLACE _ - name ${label}-${program})
-  list(TRANSFORM ARGN PREPEND ../mpi/ OUTPUT_VARIABLE more)
-  rma_program(${name} SOURCES ../mpi/${program}.cpp ${more} LIBS rma_${personality})
-  add_dependencies(${name} rma_later_header_${label})
-  target_include_directories(${name} BEFORE PRIVATE ${later})
-  target_include_directories(${name} SYSTEM PRIVATE ${other_headers})
-  target_compile_definitions(${name} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-  target_compile_options(${name} PRIVATE -Wno-deprecated-declarations)
+  list(TRANSFORM mpi_sources_${program} PREPEND ../mpi/ OUTPUT_VARIABLE more)
+  rma_program(${name} SOURCES ../mpi/${program}.cpp ${more} LIBS rma_${personality} ${mpi_libraries_${program}})
+  compile_for_other(${name} CXX mpicxx)
+  # Like any program of the other MPI, it does not know where librma lies: rmarun does.
+  if(NOT mpi_libraries_${program})
+    set_target_properties(${name} PROPERTIES SKIP_BUILD_RPATH ON)
+  endif()
 endfunction()
 # later_test(PROGRAM RANKS [OPTION...])
 function(later_test program ranks)
   string(REPLACE _ - name ${label}-${program})
-  add_test(NAME ${label}.${program}.n${ranks}
-           COMMAND $<TARGET_FILE:rmarun> -n ${ranks} --timeout 240 ${ARGN} $<TARGET_FILE:${name}>)
-  set_tests_properties(${label}.${program}.n${ranks} PROPERTIES LABELS ${label} TIMEOUT 300 PROCESSORS 2)
+  set(test ${label}.${program}.n${ranks})
+  add_test(NAME ${test} COMMAND $<TARGET_FILE:rmarun> -n ${ranks} --timeout 240 ${ARGN} $<TARGET_FILE:${name}>)
+  set_tests_properties(${test} PROPERTIES LABELS ${label} TIMEOUT 300 PROCESSORS 2)
+  set_property(TEST ${test} PROPERTY ENVIRONMENT ${mpi_environment_${program}})
 endfunction()
 
-# other_program(NAME COMPILER SOURCE [OPTION...]): a program as the MPI's own compilers make it, as the target LABEL-NAME. The
-# variable LABEL-NAME is its path, or not set if there is no such compiler.
+# other_program(NAME COMPILER SOURCE [OPTION...] [WITH object...]): a program as the MPI's own compilers make it, as the target
+# LABEL-NAME. The variable LABEL-NAME is its path, or not set if there is no such compiler.
 function(other_program name compiler source)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" WITH)
   find_program(RMA_${upper}_${compiler} ${compiler}.${personality})
   mark_as_advanced(RMA_${upper}_${compiler})
   if(NOT RMA_${upper}_${compiler})
@@ -62,9 +92,9 @@ function(other_program name compiler source)
   file(GLOB included CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/mpi_fortran/*.inc)
   add_custom_command(
     OUTPUT ${program}
-    COMMAND ${RMA_${upper}_${compiler}} -w ${ARGN} -o ${program} ${source}
-    DEPENDS ${source} ${included} ${RMA_${upper}_LIBRARIES}
-    VERBATIM)
+    COMMAND ${RMA_${upper}_${compiler}} -w ${arg_UNPARSED_ARGUMENTS} -o ${program} ${source} ${arg_WITH}
+    DEPENDS ${source} ${included} ${RMA_${upper}_LIBRARIES} ${arg_WITH}
+    COMMAND_EXPAND_LISTS VERBATIM)
   add_custom_target(${label}-${name} ALL DEPENDS ${program})
   set(${label}-${name} ${program} PARENT_SCOPE)
 endfunction()
@@ -90,23 +120,16 @@ personality_check(two-libraries COMMAND $<TARGET_FILE:rmarun> -n 1 --timeout 60 
 set_tests_properties(${label}.two-libraries PROPERTIES PASS_REGULAR_EXPRESSION
   "librma's libmpi_abi.so.1 serves this process already, and librma's libmpi.so.${RMA_${upper}_VERSION} cannot do so too")
 
-# These are the programs in which constants, handles, statuses, callbacks and names play the largest part.
-foreach(program IN ITEMS attributes communicators datatypes_random errors graphs grids groups intercommunicators
-                         operator_alignment partitioned point_to_point requests sessions tool
-                         windows_objects windows_random)
+# For Open MPI all programs, and for MPICH those in which constants, handles, statuses, callbacks and names play the largest
+# part.
+if(personality STREQUAL mpich)
+  set(mpi_programs attributes communicators datatypes_random errors graphs grids groups intercommunicators
+                   operator_alignment partitioned point_to_point requests sessions tool windows_objects windows_random)
+endif()
+foreach(program IN LISTS mpi_programs)
   later_program(${program})
   later_test(${program} 3)
 endforeach()
-# Files, and the calls that take the most arguments.
-if(personality STREQUAL openmpi)
-  foreach(program IN ITEMS collectives files file_failures file_objects file_representations windows_epochs
-                           windows_locks)
-    later_program(${program})
-    later_test(${program} 3)
-  endforeach()
-  later_program(nonblocking_collectives collective_case.cpp)
-  later_test(nonblocking_collectives 3)
-endif()
 foreach(program IN ITEMS ports spawn)
   later_program(${program})
   later_test(${program} 2 --universe 64)

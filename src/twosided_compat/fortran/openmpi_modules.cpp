@@ -1,5 +1,6 @@
-// Procedures of Open MPI's modules mpi and mpi_f08 that MPI does not have: comparisons of handles, the
-// handles that are constants, and MPI_SIZEOF. Only libmpi_mpifh.so.40 has this file.
+// Procedures of Open MPI's modules mpi and mpi_f08 that MPI does not have, comparisons of handles and the
+// handles that are constants; and MPI_SIZEOF and MPI_F_sync_reg, which MPI has in Fortran only. Only
+// libmpi_mpifh.so.40 has this file.
 
 #include "twosided_compat/fortran/arguments.hpp"
 
@@ -24,12 +25,18 @@ extern "C" {
 #include "twosided_compat/f08_constants.inc"
 #undef RMA_MPI_CONSTANT
 
+/// MPI_F_sync_reg of mpi_f08: the compiler must take the variable for changed by this call.
+void pmpi_f_sync_reg_f08_(void* /*buf*/) {}
+[[gnu::weak, gnu::alias("pmpi_f_sync_reg_f08_")]] void mpi_f_sync_reg_f08_(void* buf);
+
 // The module knows the type and the rank of the variable: the procedure's name has them.
-#define RMA_MPI_SIZEOF(type, shape, bytes)                                                          \
-  void mpi_sizeof_##type##_##shape##_(const void* /*variable*/, MPI_Fint* size, MPI_Fint* ierror) { \
-    *size = bytes;                                                                                  \
-    store(ierror, MPI_SUCCESS);                                                                     \
-  }
+#define RMA_MPI_SIZEOF(type, shape, bytes)                                                            \
+  void pmpi_sizeof_##type##_##shape##_(const void* /*variable*/, MPI_Fint* size, MPI_Fint* ierror) {  \
+    *size = bytes;                                                                                    \
+    store(ierror, MPI_SUCCESS);                                                                       \
+  }                                                                                                   \
+  [[gnu::weak, gnu::alias("pmpi_sizeof_" #type "_" #shape "_")]] void mpi_sizeof_##type##_##shape##_( \
+      const void* variable, MPI_Fint* size, MPI_Fint* ierror);
 #define RMA_MPI_SIZEOF_ALL(type, bytes) \
   RMA_MPI_SIZEOF(type, scalar, bytes)   \
   RMA_MPI_SIZEOF(type, r1, bytes)       \
