@@ -154,6 +154,7 @@ int misbehave(std::string_view what) {
   if (auto status = job.fence(); !status.ok()) return die("fence", status);
   if (job.rank() == job.size() - 1) {
     if (what == "abort") job.abort(9, "the last rank has had enough");
+    if (what == "abort_well") job.abort(0, "the last rank is content");
     if (what == "vanish") std::exit(0);  // `opened` is never closed
     if (what == "vanish_forked") {
       if (::fork() != 0) std::_Exit(0);  // the child holds the connection too

@@ -375,6 +375,54 @@ def failures():
             hosts.none_left()
 
 
+def never_joins():
+    """A rank that exits with code 0 and never joins the job ends it: on another host than the rank that waits for it, which may
+    be waiting already, and on the same one."""
+    with network("a", "b") as hosts:
+        for where, late in (("a:1,b:1", ":"), ("a:1,b:1", "sleep 2"), ("a:2", ":"), ("a:2", "sleep 2")):
+            start = time.monotonic()
+            code, out, err = hosts.run("--hosts", where, "sh", "-c", f'[ $PMIX_RANK = 1 ] || exec "$0" fence; {late}', CLIENT)
+            equal((code, out, err), (1, "", "rmarun: rank 1 exited with code 0 without joining the job that rank 0 has joined; "
+                                            "ending the job\n"), where)
+            hosts.none_left()
+            print(f"{where} {late}: {time.monotonic() - start:.1f} s")
+
+
+def joins_late():
+    """A rank that joins long after the others, and one that leaves long before them, are no failures."""
+    with network("a", "b") as hosts:
+        slow = 'sleep $((5 * PMIX_RANK)); "$0" fence; sleep $((5 - 5 * PMIX_RANK))'
+        equal(hosts.run("--hosts", "a:1,b:1", "sh", "-c", slow, CLIENT), (0, "", ""))
+
+
+def gone_in_job():
+    """A rank that exits with code 0 in the middle of the job: what is said is that of one host."""
+    for where, host in (("a:1,b:1", "b"), ("a:2", "a")):
+        with network("a", "b") as hosts:
+            code, out, err = hosts.run("--hosts", where, CLIENT, "vanish")
+            equal((code, out), (1, ""), err)
+            assert re.fullmatch(rf"rmarun: rank 1 \(pid \d+ on {host}\) exited with code 0 without leaving the job it had joined "
+                                r"\(rma_finalize, PMIx_Finalize\) while others run; ending the job\n", err), err
+
+
+def aborts():
+    """A rank that aborts the job, and one that exits with the same code, are told apart."""
+    if ENGINE == "prterun":
+        print("skipped: it is not known what prterun says of ranks that abort the job")
+        sys.exit(SKIPPED)
+    with network("a", "b") as hosts:
+        for where in ("a:1,b:1", "a:2,b:1", "a:1"):
+            code, out, err = hosts.run("--hosts", where, CLIENT, "abort")
+            last = {"a:1,b:1": 1, "a:2,b:1": 2, "a:1": 0}[where]
+            equal((code, out, err), (9, "", f"the last rank has had enough\nrmarun: rank {last} aborted the job with exit code 9\n"))
+            hosts.none_left()
+        code, out, err = hosts.run("--hosts", "a:1,b:1", "sh", "-c", '[ $PMIX_RANK = 1 ] || exec "$0" fence; exit 9', CLIENT)
+        equal((code, out), (9, ""), err)
+        assert re.fullmatch(r"rmarun: rank 1 \(pid \d+ on b\) exited with code 9; ending the job\n", err), err
+        # As shmem_global_exit(0) does.
+        equal(hosts.run("--hosts", "a:1,b:1", CLIENT, "abort_well"), (0, "", "the last rank is content\n"))
+
+
 def crash_over_tcp():
     """A rank ends in the middle of communication, of ranks that share memory and of ranks that do not. The job's text and
     code are those of its end, and not of the ranks that then find it lost."""
@@ -720,6 +768,17 @@ def kill_keeper():
     kills("keeper")
 
 
+def kill_keeper_with_children():
+    """What the rank has started ends too, though nobody is left who knows it."""
+    with network("a", "b") as hosts:
+        for script in (SLEEPER, STUBBORN):
+            job = started(hosts, *script)
+            os.kill(hosts.processes("b", "rma-keeper")[0], signal.SIGKILL)
+            _, err = job.communicate(timeout=HANG_GUARD)
+            equal(job.returncode, 128 + signal.SIGKILL, err)
+            hosts.none_left()
+
+
 def kill_daemon():
     kills("daemon")
 
@@ -786,6 +845,45 @@ def vanished_host():
     losses(STUBBORN, kill=True)
 
 
+def lost_in_start(lose, delay, within):
+    """A host is lost after its daemon has connected, and before ranks start: another host's shell is not through. The lost host is
+    named, and not the other one. `delay`: what the other host's shell does first, or None if it never comes back."""
+    with network("a", "b") as hosts:
+        if delay is None:
+            hosts.refusals["b"] = None
+        else:
+            hosts.noise["b"] = delay
+        job = hosts.start("--hosts", "a:2,b:2", "sleep", "1000")
+        daemon = until(lambda: next((pid for pid in hosts.processes("a", DAEMON) if hosts.connected(pid)), None), "the daemon is there")
+        start = time.monotonic()
+        lose(hosts, daemon)
+        line = job.stderr.readline()
+        named = time.monotonic() - start
+        out, err = job.communicate(timeout=HANG_GUARD)
+        equal((job.returncode, out, line + err), (1, "", "rmarun: host a was lost (ranks 0-1); ending the job\n"))
+        ended = time.monotonic() - start
+        print(f"named after {named:.1f} s, ended after {ended:.1f} s, gone after {ended + hosts.none_left():.1f} s")
+        assert named < within, named
+
+
+def cut_off(hosts, _):
+    hosts.link("a", "down")
+
+
+def kill_daemon_in_start():
+    lost_in_start(lambda _, daemon: os.kill(daemon, signal.SIGKILL), None, 15)
+
+
+def link_down_in_start():
+    lost_in_start(cut_off, None, 15)
+
+
+def link_down_before_ranks():
+    """The engine learns of no loss: it has sent the host its ranks, and waits for the answer. The system of a host waits longer
+    for answers to what it has sent than for signs of life."""
+    lost_in_start(cut_off, "sleep 2", 20)
+
+
 def interrupt_without_link():
     """Ctrl-C ends rmarun though its engine waits for a daemon that it cannot reach."""
     with network("a", "b") as hosts:
@@ -829,6 +927,20 @@ def failing_shells():
 
 
 REFUSED = (255, "ssh: connect to host b port 22: Connection refused\n")
+
+
+def no_agent():
+    """A remote shell that is not on this machine."""
+    with network("a", "b") as hosts:
+        for words, text in (("no-such-shell -x", "--agent no-such-shell: there is no such program in PATH"),
+                            ("/no/such/shell", "--agent /no/such/shell: there is no such program"),
+                            ("$NOTHING no-such-shell", "the job cannot start\n  host a: this machine does not have the remote shell")):
+            hosts.agent, agent = words, hosts.agent
+            code, out, err = hosts.run("--hosts", "a,b", "hostname")
+            hosts.agent = agent
+            equal((code, out), (1, ""), err)
+            contains(err, "rmarun: " + text)
+            assert "openmpi-bin" not in err, err
 
 
 def shells_that_come_late():
@@ -884,6 +996,40 @@ def no_engine():
         code, _, err = hosts.run("--hosts", "a", "--engine", "no-such-engine", "hostname")
         equal(code, 1)
         contains(err, "--engine no-such-engine: there is no such program")
+
+
+def foreign_engines():
+    """Programs that are no engine, some of which do not end when they are asked for their version."""
+    with network("a") as hosts, tempfile.TemporaryDirectory() as place:
+        for name, script, said in (("mpiexec.hydra", "echo 'HYDRA build details:'", "'HYDRA build details:'"), ("mpirun", "exit 0", "nothing"),
+                                   ("srun", "while :; do echo y; done", "'y'"), ("prterun", "cat /dev/zero", "'"),
+                                   ("orterun", "exec 2>&1; printf 'x\\033[31m\\n'; exec sleep 1000", "'x [31m'")):
+            path = f"{place}/{name}"
+            with open(path, "w", encoding="ascii") as file:
+                file.write(f"#!/bin/sh\n{script}\n")
+            os.chmod(path, 0o700)
+            code, out, err = hosts.run("--hosts", "a", "--engine", path, "hostname")
+            equal((code, out), (1, ""), err)
+            contains(err, f"rmarun: --engine {path}: {path} is none of the launchers that rmarun can use: Slurm's srun, PRRTE's prterun "
+                          f"and Open MPI's mpirun. {path} --version prints {said}")
+            hosts.none_left()
+        code, _, err = hosts.run("--hosts", "a", "--engine", "/bin/true", "hostname")
+        equal(code, 1)
+        contains(err, "/bin/true --version prints 'true (GNU coreutils)")
+
+
+def engine_codes():
+    """An engine's own codes are not rmarun's, and its text comes with rmarun's words."""
+    with network() as hosts, tempfile.TemporaryDirectory() as place:
+        with open(f"{place}/srun", "w", encoding="ascii") as script:
+            script.write("#!/bin/sh\necho the reason >&2; exit $CODE\n")
+        os.chmod(script.name, 0o700)
+        slurm = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[01-02]", "SLURM_TASKS_PER_NODE": "1,1"}
+        for code in (0, 1, 2, 124, 213, 244, 255):
+            job = hosts.start("hostname", env={**os.environ, "PATH": f"{place}:{os.environ['PATH']}", "CODE": str(code), **slurm})
+            out, err = job.communicate(timeout=HANG_GUARD)
+            equal((job.returncode, out, err), (1, "", f"rmarun: srun has ended with code {code} before the ranks on n01 (rank 0), "
+                                                      "n02 (rank 1). It says:\n  the reason\n"))
 
 
 # ---- Other engines ------------------------------------------------------------------------------------------------

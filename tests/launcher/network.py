@@ -158,6 +158,18 @@ class Network:
     def link(self, name, state):
         self._ip("-n", self.prefix + "head", "link", "set", f"v{self.names.index(name) - 1}", state)
 
+    @staticmethod
+    def connected(pid):
+        """Whether a process has a TCP connection to another host."""
+        try:
+            files = {os.readlink(f"/proc/{pid}/fd/{number}") for number in os.listdir(f"/proc/{pid}/fd")}
+            with open(f"/proc/{pid}/net/tcp", encoding="ascii") as table:
+                lines = [line.split() for line in table.read().splitlines()[1:]]
+        except OSError:
+            return False
+        loopback, established = "0100007F", "01"
+        return any(line[3] == established and f"socket:[{line[9]}]" in files and not line[2].startswith(loopback) for line in lines)
+
     def processes(self, name, program=None):
         """The processes of a host that live, or those of a program (its name of at most 15 characters)."""
         namespace = os.stat(f"/run/netns/{self.prefix}{name}").st_ino

@@ -28,7 +28,24 @@ bool has_aborted(const Reports& reports, std::size_t rank) {
                      [&](const AbortRequest& each) { return each.rank == static_cast<int>(rank); });
 }
 
-Verdict verdict_of(const AbortRequest& abort) {
+}  // namespace
+
+Verdict never_joined_verdict(std::size_t rank, std::size_t waiting) {
+  return {
+      kExitFailure,
+      fmt::format("rank {} exited with code 0 without joining the job that rank {} has joined; ending the "
+                  "job",
+                  rank, waiting)};
+}
+
+Verdict lost_verdict(std::size_t rank, std::string_view process) {
+  return {kExitFailure,
+          fmt::format("rank {} ({}) exited with code 0 without leaving the job it had joined (rma_finalize, "
+                      "PMIx_Finalize) while others run; ending the job",
+                      rank, process)};
+}
+
+Verdict abort_verdict(const AbortRequest& abort) {
   // OpenSHMEM programs end so on purpose: shmem_global_exit(0).
   if (abort.code == 0) return {};
   // Only the low byte gets to the shell, and a code that is not 0 is a failure.
@@ -36,8 +53,6 @@ Verdict verdict_of(const AbortRequest& abort) {
   return {code == 0 ? kExitFailure : code,
           fmt::format("rank {} aborted the job with exit code {}", abort.rank, abort.code)};
 }
-
-}  // namespace
 
 FailureFinder::Failure FailureFinder::failure_of(const Ended& ended) const {
   const pid_t pid = ranks_[ended.rank].pid;
@@ -147,7 +162,7 @@ std::optional<Verdict> FailureFinder::cause(const Reports& reports, bool overdue
                                     [&](const Failure& f) { return f.by_signal == by_signal; });
     if (found != accused_.end()) return verdict(*found);
   }
-  return verdict_of(reports.aborts().front());
+  return abort_verdict(reports.aborts().front());
 }
 
 Verdict FailureFinder::after_leaving() const {
@@ -189,19 +204,13 @@ std::optional<Verdict> FailureFinder::gone(const Reports& reports, std::size_t r
 std::optional<Verdict> FailureFinder::never_joined(const Reports& reports, std::size_t rank) const {
   for (std::size_t waiting = 0; waiting < ranks_.size(); ++waiting) {
     if (!ranks_[waiting].running || reports.stage(static_cast<int>(waiting)) != Stage::kJoined) continue;
-    return Verdict{kExitFailure,
-                   fmt::format("rank {} exited with code 0 without joining the job that rank {} "
-                               "has joined; ending the job",
-                               rank, waiting)};
+    return never_joined_verdict(rank, waiting);
   }
   return std::nullopt;
 }
 
 Verdict FailureFinder::lost(std::size_t rank) const {
-  return {kExitFailure,
-          fmt::format("rank {} (pid {}) exited with code 0 without leaving the job it had joined "
-                      "(rma_finalize, PMIx_Finalize) while others run; ending the job",
-                      rank, ranks_[rank].pid)};
+  return lost_verdict(rank, fmt::format("pid {}", ranks_[rank].pid));
 }
 
 bool FailureFinder::connection_overdue(const Rank& rank) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,14 @@ struct Verdict {
   int exit_code = 0;
   std::string why;  ///< empty if there is nothing to say
 };
+
+/// The verdict on a rank that has exited with code 0 and has never joined the job, while `waiting` has.
+[[nodiscard]] Verdict never_joined_verdict(std::size_t rank, std::size_t waiting);
+/// The verdict on a rank that has exited with code 0 in the middle of the job. `process` says which it was:
+/// "pid 7".
+[[nodiscard]] Verdict lost_verdict(std::size_t rank, std::string_view process);
+/// The verdict on a rank that has aborted the job; nothing to say, and code 0, if it did so with code 0.
+[[nodiscard]] Verdict abort_verdict(const AbortRequest& abort);
 
 /// Finds out which rank has made the job fail. When one rank fails, others fail or abort in consequence, and
 /// their ends may be found first.

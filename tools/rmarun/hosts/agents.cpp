@@ -10,6 +10,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "rmarun/hosts/host_addresses.hpp"
+
 namespace rmarun {
 namespace {
 
@@ -22,6 +24,7 @@ constexpr std::string_view kShellNotFound = "127";
 /// States that the wrapper writes beside exit codes.
 constexpr std::string_view kWaits = "waits";
 constexpr std::string_view kTriesAgain = "again";
+constexpr std::string_view kSucceeded = "0";
 
 /// Returns for each host of which a remote shell has started the state that its wrapper has written.
 std::map<std::string, std::string> states_of_hosts(const std::string& directory) {
@@ -43,11 +46,24 @@ std::deque<std::string> words_of_agent(const std::string& directory, const std::
   for (std::string line; std::getline(file, line);) {
     std::ranges::replace_if(
         line, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-    if (line.find_first_not_of(' ') == line.npos) continue;
+    if (line.find_first_not_of(' ') == line.npos || line.starts_with(kAddressWord)) continue;
     lines.push_back(line.substr(0, kShownLength));
     if (lines.size() > kShownLines) lines.pop_front();
   }
   return lines;
+}
+
+/// Says how the remote shell of a host has failed. `words` are its last lines.
+std::string_view describe_state(const std::string& state, const std::deque<std::string>& words,
+                                const std::string& directory) {
+  if (state == kWaits) return "the remote shell has not come back";
+  if (state == kTriesAgain) return "the remote shell fails each time";
+  if (state == std::to_string(kNoRoom)) return "there is no room for temporary files";
+  if (state != kShellNotFound) return "the remote shell has failed";
+  // The wrapper itself says which program it has not found: "DIRECTORY/agent: 7: no-such-shell: not found".
+  const bool here = !words.empty() && words.back().starts_with(directory + "/agent:");
+  return here ? "this machine does not have the remote shell"
+              : "the engine's daemon is not there (apt install openmpi-bin, on all hosts)";
 }
 
 }  // namespace
@@ -56,19 +72,27 @@ std::string agents_text(const std::string& directory, const std::set<std::string
   std::string text;
   std::string silent;
   for (const auto& [host, state] : states_of_hosts(directory)) {
-    if (state == "0" || !hosts.contains(host)) continue;
-    const std::string_view what =
-        state == kWaits                    ? "the remote shell has not come back"
-        : state == kTriesAgain             ? "the remote shell fails each time"
-        : state == std::to_string(kNoRoom) ? "there is no room for temporary files"
-        : state == kShellNotFound ? "the engine's daemon is not there (apt install openmpi-bin, on all hosts)"
-                                  : "the remote shell has failed";
+    if (state == kSucceeded || !hosts.contains(host)) continue;
     const auto words = words_of_agent(directory, host);
     std::string& to = state == kWaits && words.empty() ? silent : text;
-    to += fmt::format("\n  host {}: {}", host, what);
+    to += fmt::format("\n  host {}: {}", host, describe_state(state, words, directory));
     for (const std::string& line : words) to += "\n    " + line;
   }
   return text.empty() ? silent : text;
+}
+
+std::string failed_agents_text(const std::string& directory, const std::set<std::string>& hosts) {
+  std::set<std::string> failed = hosts;
+  for (const auto& [host, state] : states_of_hosts(directory)) {
+    if (state == kWaits || state == kTriesAgain) failed.erase(host);
+  }
+  return agents_text(directory, failed);
+}
+
+bool has_succeeded(const std::string& directory, const std::string& host) {
+  const auto states = states_of_hosts(directory);
+  const auto state = states.find(host);
+  return state != states.end() && state->second == kSucceeded;
 }
 
 std::string AgentRemarks::take(const std::string& directory) {

@@ -13,6 +13,11 @@ inline constexpr int kNoRoom = 122;
 /// ended nor said anything is named only if there is no other: some engines keep the shells as long as the
 /// job runs.
 std::string agents_text(const std::string& directory, const std::set<std::string>& hosts);
+/// The same of those alone that have ended and are not called again.
+std::string failed_agents_text(const std::string& directory, const std::set<std::string>& hosts);
+
+/// Whether the remote shell of a host has started the host's daemon.
+bool has_succeeded(const std::string& directory, const std::string& host);
 
 /// The remarks for the user about remote shells that fail and are called again, one for each host.
 class AgentRemarks {

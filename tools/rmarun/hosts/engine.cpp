@@ -4,21 +4,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
-#include "rmarun/environment.hpp"
-#include "rmarun/hosts/agents.hpp"
+#include "rmarun/hosts/agent_script.hpp"
 #include "rmarun/hosts/engine_names.hpp"
 
 namespace rmarun {
@@ -29,41 +24,6 @@ namespace {
 constexpr std::array<std::string_view, 6> kKeepAlive = {
     "oob_tcp_keepalive_time", "5", "oob_tcp_keepalive_intvl", "2", "oob_tcp_keepalive_probes", "3"};
 
-/// Returns the path of a program, by PATH unless it has a '/'; empty if there is none.
-std::string program_path(const std::string& name) {
-  const auto executable = [](const std::string& path) {
-    struct stat about {};
-    return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && ::access(path.c_str(), X_OK) == 0;
-  };
-  if (name.find('/') != name.npos) return executable(name) ? name : "";
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (folder.empty()) continue;
-    std::string found = fmt::format("{}/{}", folder, name);
-    if (executable(found)) return found;
-  }
-  return "";
-}
-
-EngineKind kind_of(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  if (name.starts_with("srun")) return EngineKind::kSrun;
-  if (name.starts_with("prte")) return EngineKind::kPrterun;
-  return EngineKind::kMpirun;
-}
-
-/// A remote shell that fails for a reason that may pass is called again, for so many seconds from its first
-/// failure.
-constexpr double kRetrySeconds = 30;
-/// Such reasons, as patterns of the shell: a host or pod that starts, and a server that has too many callers.
-constexpr std::string_view kTransient =
-    R"(*"onnection refused"*|*"onnection reset"*|*"onnection closed"*|*_exchange_identification*|)"
-    R"(*"No route to host"*|*"emporary failure in name resolution"*)";
-/// The same for names of pods.
-constexpr std::string_view kUnknownName =
-    R"(*"ould not resolve"*|*"ame or service not known"*|*"nknown host"*|*"not found"*)";
-
 bool write_file(const std::string& path, const std::string& text, mode_t mode) {
   std::ofstream file(path);
   file << text;
@@ -71,76 +31,10 @@ bool write_file(const std::string& path, const std::string& text, mode_t mode) {
   return !file.fail() && ::chmod(path.c_str(), mode) == 0;
 }
 
-std::string shell_quoted(std::string_view text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 /// Returns a host file with a line for each rank. All engines have a mapping that takes
 /// lines in their order. By slots, Open MPI would put this host first.
 std::string host_file(const Way& way, const std::vector<Placed>& placed) {
   return fmt::format("{}\n", fmt::join(hosts_by_rank(placed, way.by_node), "\n"));
-}
-
-/// Fails with kNoRoom if a host has no room for the files of the engine's daemon. The daemon ends without a
-/// word then, or its ranks find nothing. Any shell passes this on to one that understands it.
-std::string room_test() {
-  return fmt::format(
-      "sh -c 'f=${{TMPDIR:-/tmp}}/rmarun-room-$$; set -C; printf %65536d 1 > \"$f\"; "
-      "code=$?; rm -f \"$f\"; exit $code' || exit {};",
-      kNoRoom);
-}
-
-/// Returns the script that the engine calls as its remote shell: [OPTIONS] HOST COMMAND.
-std::string agent_script(const Way& way, const std::vector<Placed>& placed, const std::string& directory) {
-  // Without a terminal ssh could ask for nothing anyway; asked in vain, it would wait.
-  const std::string shell =
-      way.agent.empty() ? "ssh -x -o BatchMode=yes -o ConnectTimeout=15 -o ConnectionAttempts=2" : way.agent;
-  // Where pods start, their names come late. Elsewhere a name that is unknown is mistyped.
-  const bool pods = has_value("KUBERNETES_SERVICE_HOST");
-  // Two texts of cases: which host a name of the engine's stands for, and what the shell needs for a host.
-  std::string names;
-  std::string cases;
-  const std::string own = own_host_name();
-  for (const Placed& each : placed) {
-    const std::string name = engine_name(each.host, own);
-    if (name != each.host.name)
-      names += fmt::format("  {}) host={} ;;\n", shell_quoted(name), shell_quoted(each.host.name));
-    std::string options;
-    if (!each.host.user.empty()) options += " -l " + each.host.user;
-    if (each.host.port != 0) options += fmt::format(" -p {}", each.host.port);
-    if (!options.empty())
-      cases += fmt::format("  {}) set -- {} \"$@\" ;;\n", shell_quoted(each.host.name), options);
-  }
-  return fmt::format(
-      "#!/bin/sh\n"
-      "while case $1 in -*) true ;; *) false ;; esac; do shift; done\n"
-      "host=$1\n"
-      "shift\n"
-      "case $host in\n{names}  *) ;;\nesac\n"
-      "set -- \"$host\" {room}\" $*\"\n"
-      "case $host in\n{cases}  *) ;;\nesac\n"
-      "cd {directory} || exit\n"
-      "failed=\n"
-      "while :; do\n"
-      "  echo waits > \"status.$host\"\n"
-      "  {shell} \"$@\" < /dev/null > \"agent.$host\" 2>&1\n"
-      "  code=$?\n"
-      "  [ $code = 0 ] && break\n"
-      "  failed=${{failed:-$(date +%s)}}\n"
-      "  [ $(($(date +%s) - failed)) -ge {retry} ] && break\n"
-      "  case $(tail -c 2000 \"agent.$host\") in {transient}) ;; *) break ;; esac\n"
-      "  echo again > \"status.$host\"\n"
-      "  sleep 1\n"
-      "done\n"
-      "echo $code > \"status.$host\"\n"
-      "exit $code\n",
-      fmt::arg("room", shell_quoted(room_test())), fmt::arg("names", names), fmt::arg("cases", cases),
-      fmt::arg("directory", shell_quoted(directory)), fmt::arg("shell", shell),
-      fmt::arg("retry", std::lround(std::min(way.start_seconds, kRetrySeconds))),
-      fmt::arg("transient",
-               fmt::format("{}{}{}", kTransient, pods ? "|" : "", pods ? kUnknownName : std::string_view())));
 }
 
 void append(std::vector<std::string>& to, const std::vector<std::string>& words) {
@@ -194,27 +88,6 @@ std::vector<std::string> srun_command(const Engine& engine, const std::vector<Pl
 }
 
 }  // namespace
-
-librma::Result<Engine> find_engine(const Way& way) {
-  if (!way.engine.empty()) {
-    const std::string name = way.engine == "mpirun" ? "mpirun.openmpi" : way.engine;
-    std::string path = program_path(name);
-    if (path.empty()) path = program_path(way.engine);
-    if (path.empty())
-      return librma::Status(RMA_ERR_LAUNCH,
-                            fmt::format("--engine {}: there is no such program in PATH", way.engine));
-    return Engine{kind_of(path), path};
-  }
-  std::vector<std::string> names = {"prterun", "mpirun.openmpi", "orterun"};
-  if (has_value("SLURM_JOB_ID")) names.insert(names.begin(), "srun");
-  for (const std::string& name : names) {
-    if (std::string path = program_path(name); !path.empty()) return Engine{kind_of(path), path};
-  }
-  return librma::Status(
-      RMA_ERR_LAUNCH,
-      "several hosts need a launcher that starts rmarun on them, and this machine has neither prterun nor "
-      "Open MPI's mpirun: apt install openmpi-bin, on all hosts");
-}
 
 librma::Result<EngineFiles> write_engine_files(const Engine& engine, const Way& way,
                                                const std::vector<Placed>& placed,

@@ -35,11 +35,6 @@ struct Engine {
   }
 };
 
-/// Finds the engine: the one that `way` names, else srun in an allocation of Slurm, prterun, Open MPI's
-/// mpirun.
-/// @return RMA_ERR_LAUNCH with the name of a package if there is none.
-librma::Result<Engine> find_engine(const Way& way);
-
 /// The files of a job that its engine reads, in rmarun's directory.
 struct EngineFiles {
   std::string hosts;  ///< the host file
@@ -47,10 +42,7 @@ struct EngineFiles {
   std::string directory;
 };
 
-/// Writes the host file in the engine's grammar, and the wrapper of the remote shell. For each host the
-/// wrapper keeps the shell's output in the file agent.HOST, and in status.HOST its exit code, or "waits"
-/// while it has none. If the shell fails for a reason that may pass, the wrapper tries again for a while,
-/// with "again" in status.HOST in between.
+/// Writes the host file in the engine's grammar, and the wrapper of the remote shell (agent_script.hpp).
 librma::Result<EngineFiles> write_engine_files(const Engine& engine, const Way& way,
                                                const std::vector<Placed>& placed,
                                                const std::string& directory);

@@ -8,7 +8,6 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,7 +21,10 @@
 #include "rmarun/hosts/agents.hpp"
 #include "rmarun/hosts/connections.hpp"
 #include "rmarun/hosts/frames.hpp"
+#include "rmarun/hosts/host_addresses.hpp"
 #include "rmarun/hosts/hosts_start.hpp"
+#include "rmarun/hosts/hosts_verdict.hpp"
+#include "rmarun/hosts/meeting_words.hpp"
 #include "rmarun/hosts/remote_ranks.hpp"
 #include "rmarun/hosts/remote_waits.hpp"
 #include "rmarun/passing.hpp"
@@ -37,10 +39,6 @@ using HostsClock = std::chrono::steady_clock;
 
 /// The time that the engine has to end after SIGTERM. Without a link to one of its daemons it never does.
 constexpr auto kEngineGrace = std::chrono::seconds(5);
-/// How long the verdict waits for the death of a rank by a signal, when a rank has ended with a code: that
-/// may be the consequence, and has come over another connection. A keeper may hold its report back for
-/// kRequestGrace (keeper.cpp).
-constexpr auto kVerdictGrace = std::chrono::milliseconds(500);
 /// How often rmarun looks whether the hosts answer the engine.
 constexpr auto kLookPeriodOfFront = std::chrono::seconds(1);
 /// How long a job that was cut short waits for a reader of its last output.
@@ -57,12 +55,14 @@ class HostsJob {
         forwarder_(options.ranks(), options.label),
         ranks_(start.hosts, start.hosts_of_names),
         waits_(start.hosts.size()),
+        verdict_(ranks_, start.hosts.size(), directory_),
         reader_(start.engine.carriage(), options.ranks(),
                 {.output = [this](int rank, Outlet::Stream stream,
                                   std::string_view bytes) { forwarder_.feed(rank, stream, bytes); },
                  .words = [this](int rank, std::string_view words) { hear(rank, words); },
                  .engine_text = [this](std::string_view text) { take_engine_text(text); }}) {
     for (int rank = 0; rank < options.ranks(); ++rank) forwarder_.add_remote_rank(rank);
+    if (start.engine.kind == EngineKind::kMpirun) ranks_.expect_words_on_codes();
   }
 
   int run(Progress& progress) {
@@ -77,7 +77,10 @@ class HostsJob {
       turn();
     }
     read_rest();
-    conclude_after_engine();
+    if (!exit_code_) {
+      const Verdict verdict = verdict_.after_engine(start_.engine.path, engine_status_);
+      if (!verdict.why.empty()) fail(verdict.exit_code, verdict.why);
+    }
     return finish(progress);
   }
 
@@ -113,6 +116,7 @@ class HostsJob {
 
   void hear(int rank, std::string_view words) {
     if (words.starts_with(kWaitsWord)) return waits_.take(rank, words);
+    if (words.starts_with(kMeetsWord)) return verdict_.take_meeting(rank, words);
     const std::string remark = ranks_.take(rank, words);
     if (!remark.empty() && remark != last_remark_) forwarder_.say(remark);
     last_remark_ = remark;
@@ -172,14 +176,10 @@ class HostsJob {
       next_look_ = now + kLookPeriodOfFront;
       if (const std::string remark = start_limit_ ? agent_remarks_.take(directory_) : ""; !remark.empty())
         forwarder_.say(remark);
-      for (const Connection& each : connections_of(engine_.front().pid)) {
-        if (each.silent) ranks_.note_silence(each.there);
-      }
+      look_for_silence();
     }
-    if (ranks_.failed() && !exit_code_) {
-      if (!verdict_at_) verdict_at_ = now + kVerdictGrace;
-      if (!ranks_.may_change() || now >= *verdict_at_) conclude();
-    }
+    if (const auto verdict = exit_code_ ? std::nullopt : verdict_.while_engine_runs(now))
+      fail(verdict->exit_code, verdict->why);
     if (timeout_ && now >= *timeout_) {
       timeout_.reset();
       ends_after_report_ = true;
@@ -194,6 +194,14 @@ class HostsJob {
       }
     }
     if (ending_.due()) ending_.kill();
+  }
+
+  /// Looks whether hosts answer the engine. It waits for what it has sent, for a quarter of an hour.
+  void look_for_silence() {
+    for (const Connection& each : connections_of(engine_.front().pid)) {
+      if (!each.silent || ranks_.note_silence(each.there)) continue;
+      if (const std::string host = host_of_end(directory_, each.there); !host.empty()) ranks_.note_lost(host);
+    }
   }
 
   void look_at_waits() {
@@ -222,43 +230,11 @@ class HostsJob {
     spawn({.command = command, .environment = start_.environment, .descriptors = descriptors});
   }
 
-  /// Ends a job that has failed.
-  void conclude() {
-    const std::string shells =
-        ranks_.lost_before_start() ? agents_text(directory_, ranks_.hosts_without_start()) : "";
-    if (!shells.empty()) return fail(kExitFailure, "the job cannot start" + shells);
-    const Verdict verdict = ranks_.cause();
-    fail(verdict.exit_code, verdict.why);
-  }
-
-  /// Finds the verdict of a job whose engine has ended.
-  void conclude_after_engine() {
-    if (exit_code_) return;
-    if (ranks_.failed()) return conclude();
-    if (ranks_.all_succeeded()) return;
-    // Remote shells that a killed engine has left say nothing of the hosts.
-    const std::string shells =
-        WIFSIGNALED(engine_status_) ? "" : agents_text(directory_, ranks_.hosts_without_start());
-    if (!shells.empty()) return fail(kExitFailure, "the job cannot start" + shells);
-    const int code =
-        WIFSIGNALED(engine_status_) ? kExitSignal + WTERMSIG(engine_status_) : WEXITSTATUS(engine_status_);
-    std::string lines;
-    for (const std::string& line : ranks_.last_lines()) lines += "\n  " + line;
-    const std::string missing = ranks_.not_ended();
-    fail(
-        code == 0 ? kExitFailure : code,
-        fmt::format("{} {}{}{}{}", std::filesystem::path(start_.engine.path).filename().string(),
-                    WIFSIGNALED(engine_status_) ? "was killed by " + describe_signal(WTERMSIG(engine_status_))
-                                                : fmt::format("has ended with code {}", code),
-                    missing.empty() ? "" : " before the ranks on " + missing,
-                    lines.empty() ? "" : ". It says:", lines));
-  }
-
   [[nodiscard]] int poll_timeout() const {
     if (children_gone_) return exit_code_ ? static_cast<int>(kReaderGrace.count()) : -1;
     const Deadline undecided =
         exit_code_ ? Deadline()
-                   : earliest({timeout_, start_limit_, verdict_at_, next_look_, waits_.next_look()});
+                   : earliest({timeout_, start_limit_, verdict_.next_look(), next_look_, waits_.next_look()});
     return poll_timeout_until(
         earliest({ending_.next_look(), undecided, passer_.next_look(), forwarder_.next_look()}));
   }
@@ -343,6 +319,7 @@ class HostsJob {
   SignalPasser passer_{::getppid()};
   RemoteRanks ranks_;
   RemoteWaits waits_;
+  HostsVerdict verdict_;
   FrameReader reader_;
   std::vector<Rank> engine_;  ///< one process, once it has started
   int engine_status_ = 0;
@@ -356,7 +333,6 @@ class HostsJob {
   Deadline timeout_;      ///< when --timeout ends the job
   Deadline start_limit_;  ///< when all ranks must have started
   Deadline next_look_;    ///< at the engine's connections
-  Deadline verdict_at_;   ///< when the verdict waits no more
   bool children_gone_ = true;
 };
 

@@ -11,9 +11,11 @@
 #include "rmarun/hosts/description.hpp"
 #include "rmarun/hosts/engine_environment.hpp"
 #include "rmarun/hosts/engine_names.hpp"
+#include "rmarun/hosts/engine_search.hpp"
 #include "rmarun/hosts/host_list.hpp"
 #include "rmarun/installation.hpp"
 #include "rmarun/version.hpp"
+#include "util/try.hpp"
 #include "util/try_assign.hpp"
 
 namespace rmarun {
@@ -48,6 +50,7 @@ librma::Result<HostsStart> prepare_hosts(const Options& options, const std::stri
   HostsStart start;
   RMA_TRY_ASSIGN(engine, find_engine(options.way));
   start.engine = std::move(engine);
+  if (start.engine.kind != EngineKind::kSrun) RMA_TRY(check_agent(options.way));
   if (options.bind == Bind::kNone)
     start.engine.keeper = find_installed(RMA_KEEPER_INSTALLED, RMA_KEEPER_BUILT).string();
   RMA_TRY_ASSIGN(files, write_engine_files(start.engine, options.way, options.placed, directory));

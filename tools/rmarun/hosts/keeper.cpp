@@ -27,7 +27,9 @@
 #include "rmarun/hosts/connections.hpp"
 #include "rmarun/hosts/description.hpp"
 #include "rmarun/hosts/frames.hpp"
+#include "rmarun/hosts/group_watch.hpp"
 #include "rmarun/hosts/host_list.hpp"
+#include "rmarun/hosts/meeting_words.hpp"
 #include "rmarun/hosts/rank_start.hpp"
 #include "rmarun/hosts/remote_waits.hpp"
 #include "rmarun/signals.hpp"
@@ -50,6 +52,10 @@ constexpr auto kRequestGrace = std::chrono::milliseconds(200);
 constexpr std::size_t kMostQueued = std::size_t{256} << 10;
 /// How often the first keeper of a host looks whether the host is cut off.
 constexpr auto kLookPeriodOfKeeper = std::chrono::seconds(1);
+/// How long after the rank's start the keeper first looks whether the rank waits for others to join the job,
+/// and the longest time between two looks. That time doubles from look to look.
+constexpr auto kFirstLookAtMeeting = std::chrono::seconds(1);
+constexpr auto kLookPeriodAtMeeting = std::chrono::seconds(4);
 /// How long the end of the keeper waits for an engine that takes no output.
 constexpr auto kLastWords = std::chrono::seconds(5);
 
@@ -80,7 +86,7 @@ class Keeper {
       }
     }
     if (ended_ == kExitSignal + SIGTERM) wait_for_request();
-    if (obstacle == nullptr) say(fmt::format("{} {}", how_, asked_ ? 1 : 0));
+    if (obstacle == nullptr) say(fmt::format("{} {} {}", how_, asked_ ? 1 : 0, meets() ? 1 : 0));
     give_up_ = KeeperClock::now() + kLastWords;
     while (!queue_.empty() && !engine_gone_ && KeeperClock::now() < *give_up_) turn();
     return ended_.value_or(kExitFailure);
@@ -95,6 +101,7 @@ class Keeper {
     children_gone_ = false;
     if (!started.remark.empty()) say("note " + started.remark);
     say(fmt::format("start {} {}", started.pid, own_host_name()));
+    meeting_look_ = KeeperClock::now() + kFirstLookAtMeeting;
     if (local_rank(description_, rank_) != 0) return;
     next_look_ = KeeperClock::now();
     for (const Connection& each : connections_of(daemon_)) say("link 0 " + each.here);
@@ -110,8 +117,9 @@ class Keeper {
       polls.push_back({wanted ? pipe.get() : -1, POLLIN, 0});
     }
     if (engine_gone_) polls[1].fd = -1;
-    const int ready = ::poll(polls.data(), polls.size(),
-                             poll_timeout_until(earliest({ending_.next_look(), give_up_, next_look_})));
+    const int ready =
+        ::poll(polls.data(), polls.size(),
+               poll_timeout_until(earliest({ending_.next_look(), give_up_, next_look_, meeting_look_})));
     if (ready > 0) {
       if (polls[0].revents != 0) take_signals();
       if (polls[1].revents != 0) write_some((polls[1].revents & (POLLERR | POLLHUP)) != 0);
@@ -120,6 +128,7 @@ class Keeper {
       }
     }
     look_at_daemon();
+    look_at_meeting();
     if (ending_.due()) ending_.kill();
   }
 
@@ -138,6 +147,18 @@ class Keeper {
   void answer() {
     const WaitRecords records = waits_.read(static_cast<std::size_t>(rank_));
     say(words_of({++questions_, state_of(rank_process_), time_of_waits(), records}));
+  }
+
+  [[nodiscard]] bool meets() const { return in_first_meeting(waits_.read(static_cast<std::size_t>(rank_))); }
+
+  /// Tells rmarun whether the rank waits for others to join the job: again and again while it does, and once
+  /// when it does so no more.
+  void look_at_meeting() {
+    if (!meeting_look_ || KeeperClock::now() < *meeting_look_) return;
+    meeting_look_ = KeeperClock::now() + meeting_period_;
+    meeting_period_ = std::min<KeeperClock::duration>(2 * meeting_period_, kLookPeriodAtMeeting);
+    const bool met = std::exchange(met_, meets());
+    if (met || met_) say(meeting_words(met_));
   }
 
   /// Ends the daemon once its host is cut off. It would wait a quarter of an hour for answers to what it has
@@ -216,7 +237,10 @@ class Keeper {
   std::optional<int> ended_;
   Ending ending_;
   Deadline give_up_;
-  Deadline next_look_;  ///< at the daemon's connections
+  Deadline next_look_;     ///< at the daemon's connections
+  Deadline meeting_look_;  ///< whether the rank waits for others to join
+  KeeperClock::duration meeting_period_ = kFirstLookAtMeeting;
+  bool met_ = false;  ///< it did at the last look
   const pid_t daemon_ = ::getppid();
   bool asked_ = false;        ///< the engine has asked the rank to end
   bool engine_gone_ = false;  ///< nobody takes output any more
@@ -231,6 +255,7 @@ int run_keeper(FindCores find_cores) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() == 1) return kExitFailure;  // the daemon ended before the line above
+  const GroupWatch watch;
   ::prctl(PR_SET_NAME, "rma-keeper");
   auto description = unpacked();
   const char* const number = std::getenv("PMIX_RANK");

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <csignal>
 #include <iterator>
 #include <optional>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "rmarun/exit_codes.hpp"
@@ -18,34 +16,8 @@
 namespace rmarun {
 namespace {
 
-/// Lines of the engine's text that are kept, and their longest length.
-constexpr std::size_t kKeptLines = 40;
-constexpr std::size_t kLongestLine = 400;
 /// Ends of connections that are kept. Each host has a few.
 constexpr std::size_t kMostEnds = 100'000;
-
-/// Returns a text that another machine wrote, with nothing in it that a terminal would act on.
-std::string without_controls(std::string_view from) {
-  std::string text(from.substr(0, kLongestLine));
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return text;
-}
-
-/// Returns what follows the first `mark` in a text, or nothing if it is not there.
-std::optional<std::string_view> behind(std::string_view text, std::string_view mark) {
-  const std::size_t at = text.find(mark);
-  if (at == text.npos) return std::nullopt;
-  return text.substr(at + mark.size());
-}
-
-/// Returns the number with which a text begins, or nothing if it begins with none.
-std::optional<int> number_of(std::optional<std::string_view> text) {
-  int number = 0;
-  if (!text || std::from_chars(text->data(), text->data() + text->size(), number).ec != std::errc())
-    return std::nullopt;
-  return number;
-}
 
 /// "3", "2-3", "0, 2-3".
 std::string ranges_of(const std::vector<std::size_t>& numbers) {
@@ -99,18 +71,25 @@ std::string RemoteRanks::take(int rank, std::string_view words) {
   }
   int core = 0;
   int asked = 0;
+  int met = 0;
   if (kind == "signal") from >> core;
-  from >> asked;
+  from >> asked >> met;
+  state.met = met != 0;
   state.succeeded = kind == "exit" && number == 0;
-  if (state.succeeded || asked != 0) return "";
-  if (kind == "signal" && number > 0 && number < NSIG) {
-    fail(index, number != SIGABRT, kExitSignal + static_cast<int>(number),
-         fmt::format("was killed by {}{}", describe_signal(static_cast<int>(number)),
-                     core != 0 ? ", core dumped" : ""));
-  } else {
-    fail(index, false, static_cast<int>(number & 0xff), fmt::format("exited with code {}", number));
-  }
+  ends_ranks_ = ends_ranks_ || asked != 0;
+  if (!state.succeeded && asked == 0) take_end(index, kind, static_cast<int>(number), core != 0);
   return "";
+}
+
+void RemoteRanks::take_end(std::size_t rank, std::string_view kind, int number, bool core_dumped) {
+  if (kind == "signal" && number > 0 && number < NSIG) {
+    fail(rank, number != SIGABRT, kExitSignal + number,
+         fmt::format("was killed by {}{}", describe_signal(number), core_dumped ? ", core dumped" : ""));
+    return;
+  }
+  const bool first = !failure_;
+  fail(rank, false, number & 0xff, fmt::format("exited with code {}", number));
+  if (first) failure_->code = number;
 }
 
 void RemoteRanks::fail(std::size_t rank, bool by_signal, int exit_code, std::string_view how) {
@@ -118,67 +97,57 @@ void RemoteRanks::fail(std::size_t rank, bool by_signal, int exit_code, std::str
   failure_ = Failure{
       by_signal,
       {exit_code == 0 ? kExitFailure : exit_code,
-       fmt::format("rank {} (pid {} on {}) {}; ending the job", rank, ranks_[rank].pid, hosts_[rank], how)}};
+       fmt::format("rank {} (pid {} on {}) {}; ending the job", rank, ranks_[rank].pid, hosts_[rank], how)},
+      rank};
 }
 
-void RemoteRanks::take_engine_text(std::string_view text) {
-  for (const char c : text) {
-    if (c == '\n') {
-      end_engine_text();
-    } else if (line_.size() < kLongestLine) {
-      line_ += c;
+void RemoteRanks::take_engine_text(std::string_view text) { understand(text_.take(text)); }
+
+void RemoteRanks::end_engine_text() { understand(text_.end()); }
+
+void RemoteRanks::understand(const std::vector<EngineSentence>& sentences) {
+  for (const EngineSentence& said : sentences) {
+    const auto rank = static_cast<std::size_t>(said.rank);
+    const bool names_rank = said.rank >= 0 && rank < ranks_.size();
+    switch (said.kind) {
+      case EngineSentence::Kind::kLostDaemon: {
+        const auto known = hosts_of_names_.find(said.host);
+        note_lost(known == hosts_of_names_.end() ? said.host : known->second);
+        break;
+      }
+      case EngineSentence::Kind::kKilled:
+        if (names_rank && !ranks_[rank].ended) {
+          fail(rank, true, kExitSignal + said.signal,
+               fmt::format("was lost: its keeper was killed by {}", describe_signal(said.signal)));
+        }
+        break;
+      case EngineSentence::Kind::kGoneInJob:
+        if (names_rank && !gone_) gone_ = rank;
+        break;
+      case EngineSentence::Kind::kFailedByCode:
+        said_code_ = true;
+        break;
     }
   }
 }
 
-void RemoteRanks::end_engine_text() {
-  if (line_.empty()) return;
-  const std::string line = without_controls(line_);
-  line_.clear();
-  take_engine_line(line);
-  const bool ruler = line.find_first_not_of('-') == line.npos;
-  if (ruler) return;
-  if (lines_.size() == kKeptLines) lines_.erase(lines_.begin());
-  lines_.push_back(line);
-}
-
-void RemoteRanks::take_engine_line(const std::string& line) {
-  // ORTE and PRRTE: "... has lost communication with a remote daemon", and two lines further "on node NAME".
-  lost_text_ = lost_text_ || line.find("lost communication with a remote daemon") != line.npos;
-  if (const auto daemon = behind(line, "Remote daemon:"); lost_text_ && daemon) {
-    if (const auto host = behind(*daemon, " on node "); host) {
-      const std::string name(host->substr(0, host->find(' ')));
-      const auto known = hosts_of_names_.find(name);
-      note_lost(known == hosts_of_names_.end() ? name : known->second);
-      lost_text_ = false;
-    }
-  }
-  // Of a keeper: "process rank 3 with PID 7 on node b exited on signal 9 (Killed)". PRRTE needs two lines.
-  const std::string two_lines = std::exchange(previous_line_, line) + " " + line;
-  const auto process = behind(two_lines, "process rank ");
-  const auto rank = number_of(process);
-  if (!rank || *rank < 0 || static_cast<std::size_t>(*rank) >= ranks_.size()) return;
-  const auto place = static_cast<std::size_t>(*rank);
-  const auto signal = number_of(behind(*process, " exited on signal "));
-  if (signal && *signal > 0 && *signal < NSIG && !ranks_[place].ended)
-    fail(place, true, kExitSignal + *signal,
-         fmt::format("was lost: its keeper was killed by {}", describe_signal(*signal)));
-}
-
-void RemoteRanks::note_silence(const std::string& there) {
-  if (const auto host = hosts_of_ends_.find(there); host != hosts_of_ends_.end()) note_lost(host->second);
+bool RemoteRanks::note_silence(const std::string& there) {
+  const auto host = hosts_of_ends_.find(there);
+  if (host == hosts_of_ends_.end()) return false;
+  note_lost(host->second);
+  return true;
 }
 
 void RemoteRanks::note_lost(const std::string& host) {
   if (std::ranges::find(lost_hosts_, host) == lost_hosts_.end()) lost_hosts_.push_back(host);
 }
 
-bool RemoteRanks::lost_before_start() const {
-  if (lost_hosts_.empty()) return false;
+std::optional<std::string> RemoteRanks::lost_before_start() const {
+  if (lost_hosts_.empty()) return std::nullopt;
   for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
-    if (hosts_[rank] == lost_hosts_.front() && ranks_[rank].started) return false;
+    if (hosts_[rank] == lost_hosts_.front() && ranks_[rank].started) return std::nullopt;
   }
-  return true;
+  return lost_hosts_.front();
 }
 
 std::set<std::string> RemoteRanks::hosts_without_start() const {
@@ -190,7 +159,12 @@ std::set<std::string> RemoteRanks::hosts_without_start() const {
 }
 
 Verdict RemoteRanks::cause() const {
-  if (lost_hosts_.empty()) return failure_->verdict;
+  if (lost_hosts_.empty()) {
+    if (!lacks_words() || !engine_has_ended_) return failure_->verdict;
+    // A rank that misses another one ends in consequence, and with a code of its own.
+    if (auto verdict = verdict_on_gone()) return *std::move(verdict);
+    return abort_verdict({.rank = static_cast<int>(failure_->rank), .code = *failure_->code});
+  }
   const std::string& host = lost_hosts_.front();
   std::vector<std::size_t> ranks;
   for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
@@ -199,6 +173,21 @@ Verdict RemoteRanks::cause() const {
   const std::string which =
       ranks.empty() ? "" : fmt::format(" (rank{} {})", ranks.size() > 1 ? "s" : "", ranges_of(ranks));
   return {kExitFailure, fmt::format("host {} was lost{}; ending the job", host, which)};
+}
+
+std::optional<Verdict> RemoteRanks::verdict_on_gone() const {
+  if (!gone_ || !ranks_[*gone_].succeeded) return std::nullopt;
+  const auto waiting = std::ranges::find_if(ranks_, &State::met);
+  if (waiting != ranks_.end())
+    return never_joined_verdict(*gone_, static_cast<std::size_t>(waiting - ranks_.begin()));
+  return lost_verdict(*gone_, fmt::format("pid {} on {}", ranks_[*gone_].pid, hosts_[*gone_]));
+}
+
+std::optional<Verdict> RemoteRanks::cause_with_code_0() const {
+  if (auto verdict = verdict_on_gone()) return verdict;
+  const bool aborted = expects_words_ && ends_ranks_ && !gone_ && text_.last_lines().empty() &&
+                       std::ranges::any_of(ranks_, &State::succeeded);
+  return aborted ? std::optional(Verdict()) : std::nullopt;
 }
 
 bool RemoteRanks::all_succeeded() const {
@@ -230,7 +219,4 @@ std::string RemoteRanks::not_started() const {
 std::string RemoteRanks::not_ended() const {
   return listed([](const State& state) { return !state.ended; });
 }
-
-std::vector<std::string> RemoteRanks::last_lines() const { return lines_; }
-
 }  // namespace rmarun
