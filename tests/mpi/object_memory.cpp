@@ -338,6 +338,16 @@ constexpr std::array kKinds = {
     Kind{"session", 2, session},
 };
 
+/// Makes objects of a kind. Returns by how many KiB the resident memory of a rank has grown at most.
+long growth(const Kind& kind, long objects) {
+  const long first = resident();
+  for (long i = 0; i < objects; ++i) kind.once();
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  long grown = resident() - first;
+  SUCCEEDS(MPI_Allreduce(MPI_IN_PLACE, &grown, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD));
+  return grown;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -347,22 +357,21 @@ int main(int argc, char** argv) {
   constexpr long kUsual = 1200;
   /// Before the first measurement: freed keys keep their numbers for so long.
   constexpr long kBefore = 1200;
-  constexpr long kMost = 256;  // KiB, which is 200 bytes for each
+  const long most = given != nullptr ? 1024 : 256;  // KiB; 256 are 200 bytes for each
+  /// A rank that lags behind lets memory pile up once. What is lost grows each time.
+  constexpr int kTimes = 3;
   const long objects = given != nullptr ? std::strtol(given, nullptr, 10) : kUsual;
   for (const Kind& kind : kKinds) {
     if (chosen != nullptr && std::strcmp(chosen, kind.name) != 0) continue;
     const long before = std::min(kBefore, objects) / kind.share;
     for (long i = 0; i < before; ++i) kind.once();
     SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
-    const long first = resident();
-    for (long i = 0; i < objects / kind.share; ++i) kind.once();
-    SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
-    const long grown = resident() - first;
-    if (given != nullptr && mpi_test::rank_in(MPI_COMM_WORLD) == 0)
-      std::printf("%s: %ld KiB more after %ld\n", kind.name, grown, objects / kind.share);
-    if (grown > kMost)
+    long grown = growth(kind, objects / kind.share);
+    for (int time = 1; time < kTimes && grown > most; ++time) grown = growth(kind, objects / kind.share);
+    const bool first = mpi_test::rank_in(MPI_COMM_WORLD) == 0;
+    if (first && (given != nullptr || grown > most))
       std::fprintf(stderr, "%s: %ld KiB more after %ld\n", kind.name, grown, objects / kind.share);
-    CHECK(grown <= (given != nullptr ? 1024 : kMost));
+    CHECK(grown <= most);
   }
   const int result = mpi_test::result();
   MPI_Finalize();
