@@ -102,8 +102,8 @@ class Channel {
     sender_.send(peer, rail, kind, head, tail);
   }
 
-  /// Returns whether this process still holds messages that try_send() has accepted. progress() sends them; if
-  /// no thread calls it, the helper thread does.
+  /// Returns whether this process still holds messages that try_send() has accepted. progress() sends them;
+  /// if no thread calls it, the helper thread does.
   [[nodiscard]] bool holds_messages() const { return links_.holds_accepted(); }
 
   /// Returns whether so many messages to `peer` wait that the caller should send() no more. progress() ends

@@ -85,13 +85,14 @@ bool Channel::deliver(const Message& message) {
   if (message.kind == MessageHeader::kCredits) return true;
   if (message.kind == MessageHeader::kCoalesced) {
     Link& link = links_.to(message.peer);
-    return CoalescedMessages::for_each(message.body, [&](std::uint16_t kind, std::span<const std::byte> body) {
-      {
-        const std::lock_guard guard(link.lock);
-        if (link.failed) return true;  // one before it has had the peer given up
-      }
-      return deliver({.peer = message.peer, .rail = message.rail, .kind = kind, .body = body});
-    });
+    return CoalescedMessages::for_each(
+        message.body, [&](std::uint16_t kind, std::span<const std::byte> body) {
+          {
+            const std::lock_guard guard(link.lock);
+            if (link.failed) return true;  // one before it has had the peer given up
+          }
+          return deliver({.peer = message.peer, .rail = message.rail, .kind = kind, .body = body});
+        });
   }
   if (!MessageHeader::ordinary(message.kind)) return rings_.take_in_control(message);
   return message.kind < kKinds && handlers_[message.kind] && handlers_[message.kind](message);

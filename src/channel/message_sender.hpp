@@ -84,7 +84,9 @@ class MessageSender {
   /// Posts as many of them as one buffer takes.
   [[nodiscard]] rma_status_t post_together(Link& link, int peer, std::size_t* count);
   /// Returns whether messages to the peer may go together.
-  [[nodiscard]] bool coalesces(const Link& link) const { return !rails_[*link.rail()].limits().ordered_bytes; }
+  [[nodiscard]] bool coalesces(const Link& link) const {
+    return !rails_[*link.rail()].limits().ordered_bytes;
+  }
   /// Posts a message behind those that wait, if they can go now.
   [[nodiscard]] rma_status_t post_behind(Link& link, int peer, std::uint16_t kind,
                                          std::span<const std::byte> head, std::span<const std::byte> tail);

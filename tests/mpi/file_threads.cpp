@@ -1,5 +1,5 @@
-// Nonblocking operations on files while the system gives one rank no more threads: that rank takes part all the
-// same. The pthread_create of this program, which the library uses too, fails on demand.
+// Nonblocking operations on files while the system gives one rank no more threads: that rank takes part all
+// the same. The pthread_create of this program, which the library uses too, fails on demand.
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -56,10 +56,10 @@ void refuse_prefetching() {
   }
 }
 
-/// Lets libfabric look for providers that are files of their own only in its own folder, and not for each of 22
-/// names in all folders of the dynamic linker: a rank's start would pay a tenth of its processor time for that.
-/// (libfabric itself does so if it was configured with --enable-restricted-dl.) A path of the user stays. Other
-/// libraries and children of this process do not see this one.
+/// Lets libfabric look for providers that are files of their own only in its own folder, and not for each of
+/// 22 names in all folders of the dynamic linker: a rank's start would pay a tenth of its processor time for
+/// that. (libfabric itself does so if it was configured with --enable-restricted-dl.) A path of the user
+/// stays. Other libraries and children of this process do not see this one.
 class ProviderPathGuard {
  public:
   // NOLINTBEGIN(concurrency-mt-unsafe): before the job has threads
