@@ -140,19 +140,19 @@ TEST_F(HostilePeer, CoalescedMessagesThatAreNone) {
   };
   const Bytes good = head(0, 1);
   const std::vector<Bytes> bodies = {
-      {},                                               // no message at all
-      Bytes(7),                                         // no whole header
-      behind(good, Bytes(1)),                           // the same behind a message
-      head(1, 1),                                       // a body that is not there
-      behind(head(1, 1), Bytes(1)),                     // without the bytes that align the next one
-      behind(head(9, 1), Bytes(8)),                     // a body that is cut
-      head(0xffffffffU, 1),                             // bytes that overflow
-      head(0xfffffff8U, 1),                             //
-      head(0, 1, 1),                                    // a field of no meaning
-      head(0, MessageHeader::kCredits),                 // kinds that do not go together
-      head(0, MessageHeader::kRingStop),                //
+      {},                                                // no message at all
+      Bytes(7),                                          // no whole header
+      behind(good, Bytes(1)),                            // the same behind a message
+      head(1, 1),                                        // a body that is not there
+      behind(head(1, 1), Bytes(1)),                      // without the bytes that align the next one
+      behind(head(9, 1), Bytes(8)),                      // a body that is cut
+      head(0xffffffffU, 1),                              // bytes that overflow
+      head(0xfffffff8U, 1),                              //
+      head(0, 1, 1),                                     // a field of no meaning
+      head(0, MessageHeader::kCredits),                  // kinds that do not go together
+      head(0, MessageHeader::kRingStop),                 //
       behind(head(8, MessageHeader::kCoalesced), good),  //
-      head(0, Channel::kKinds),                         // a kind that nobody takes in
+      head(0, Channel::kKinds),                          // a kind that nobody takes in
   };
   for (const Bytes& body : bodies) {
     SCOPED_TRACE(testing::Message() << "body " << &body - bodies.data());
