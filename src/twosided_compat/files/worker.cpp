@@ -33,7 +33,7 @@ bool Worker::add_to_list(std::shared_ptr<Task> task) {
   return true;
 }
 
-void Worker::add(std::shared_ptr<Task> task) {
+void Worker::add(const std::shared_ptr<Task>& task) {
   if (add_to_list(task)) return;
   drain();
   task->run();

@@ -32,7 +32,7 @@ class Worker {
 
   /// Adds a task. If no thread can start, or the list has no memory, the call executes the task, behind those
   /// before it.
-  void add(std::shared_ptr<Task> task);
+  void add(const std::shared_ptr<Task>& task);
   /// Waits until all tasks have been executed.
   void drain();
 
