@@ -89,6 +89,14 @@ std::size_t Channel::bytes_of(std::size_t rail) const {
   return long_ones ? std::max(options_.long_bytes, options_.message_bytes) : options_.message_bytes;
 }
 
+std::size_t Channel::peers_of(std::size_t rail) const {
+  const auto here = static_cast<std::size_t>(std::count(local_.begin(), local_.end(), true));
+  const std::size_t these = rail == kLocalRail ? here : local_.size() - here;
+  // This process is one of them, if it is among those of this rail.
+  const bool own = rail == kLocalRail || here == 0;
+  return these - (own && these > 0 ? 1 : 0);
+}
+
 bool Channel::has_longer_messages() const {
   return std::any_of(open_rails_.begin(), open_rails_.end(),
                      [this](std::size_t rail) { return max_body(rail) > max_body(); });
@@ -98,8 +106,8 @@ Status Channel::open_buffers(std::size_t rail) {
   const auto arrival = [this, rail](MessageBuffers::Slot& slot, int peer, rma_status_t status,
                                     std::uint32_t bytes) { arrived(rail, slot, peer, status, bytes); };
   const std::uint32_t own = own_buffers(options_.own, rails_[rail].limits().ordered_bytes, local_.size());
-  buffers_[rail] =
-      std::make_unique<MessageBuffers>(rails_, endpoint(rail), rail, bytes_of(rail), own, arrival);
+  buffers_[rail] = std::make_unique<MessageBuffers>(rails_, endpoint(rail), rail, bytes_of(rail), own,
+                                                    peers_of(rail), arrival);
   RMA_TRY(buffers_[rail]->open(options_.lent));
   endpoint(rail).set_buffer_source([this, rail](int peer) {
     const std::uint32_t admitted = buffers_[rail]->admit();

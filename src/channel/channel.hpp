@@ -142,6 +142,8 @@ class Channel {
   [[nodiscard]] Status open();
   /// Returns the size of the message buffers of a rail.
   [[nodiscard]] std::size_t bytes_of(std::size_t rail) const;
+  /// Returns how many peers may connect by a rail.
+  [[nodiscard]] std::size_t peers_of(std::size_t rail) const;
   /// Sets up the message buffers of a rail or of the local transport.
   [[nodiscard]] Status open_buffers(std::size_t rail);
   [[nodiscard]] Status connect_local(int peer);

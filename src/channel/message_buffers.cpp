@@ -13,13 +13,14 @@ constexpr std::uint32_t kChunk = 16;
 }  // namespace
 
 MessageBuffers::MessageBuffers(Registrar& registrar, transport::MessageEndpoint& endpoint, std::size_t rail,
-                               std::size_t bytes, std::uint32_t own, Arrival arrival)
+                               std::size_t bytes, std::uint32_t own, std::size_t peers, Arrival arrival)
     : registrar_(registrar),
       endpoint_(endpoint),
       rail_(rail),
       bytes_(bytes + endpoint.limits().trailer),
       own_(own),
-      arrival_(std::move(arrival)) {}
+      arrival_(std::move(arrival)),
+      absent_(peers) {}
 
 Status MessageBuffers::open(std::uint32_t lent) {
   const std::lock_guard guard(lock_);
@@ -31,6 +32,8 @@ Status MessageBuffers::open(std::uint32_t lent) {
 std::uint32_t MessageBuffers::admit() {
   const std::lock_guard guard(lock_);
   const std::uint32_t added = add(own_);
+  all_registered_ = all_registered_ && added == own_;
+  if (absent_ > 0) --absent_;
   // If the limit of locked memory is used up, the peer gets some of the buffers that were to be lent.
   const std::uint32_t instead = std::min(own_ - added, lendable_);
   lendable_ -= instead;
@@ -74,7 +77,8 @@ void MessageBuffers::repost(Slot& slot) {
 
 std::uint32_t MessageBuffers::borrow(std::uint32_t wanted) {
   const std::lock_guard guard(lock_);
-  const std::uint32_t got = std::min(wanted, lendable_);
+  const std::size_t kept = all_registered_ ? 0 : std::min<std::size_t>(lendable_, absent_ * own_);
+  const std::uint32_t got = std::min(wanted, lendable_ - static_cast<std::uint32_t>(kept));
   lendable_ -= got;
   scarce_ = got < wanted;
   return got;

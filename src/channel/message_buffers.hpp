@@ -29,8 +29,9 @@ class MessageBuffers {
 
   /// @param lent   buffers to be lent, posted now: log2(n) * k + b (Shipman et al., 2006)
   /// @param own    buffers for each peer that connects
+  /// @param peers  number of peers that may connect
   MessageBuffers(Registrar& registrar, transport::MessageEndpoint& endpoint, std::size_t rail,
-                 std::size_t bytes, std::uint32_t own, Arrival arrival);
+                 std::size_t bytes, std::uint32_t own, std::size_t peers, Arrival arrival);
 
   /// Posts the buffers to be lent. RMA_ERR_NO_MEMORY if not one can be registered.
   [[nodiscard]] Status open(std::uint32_t lent);
@@ -39,7 +40,8 @@ class MessageBuffers {
 
   /// Returns the number of buffers that each peer has from its connection on.
   [[nodiscard]] std::uint32_t own() const { return own_; }
-  /// Takes up to `wanted` of the buffers to be lent. Returns how many it took.
+  /// Takes up to `wanted` of the buffers to be lent. Returns how many it took. Once no more memory can be
+  /// registered, the peers that have not connected yet need these buffers as their own.
   [[nodiscard]] std::uint32_t borrow(std::uint32_t wanted);
   /// Takes back one borrowed buffer if a peer has wanted more than it got. Returns whether it did.
   [[nodiscard]] bool take_back();
@@ -58,11 +60,13 @@ class MessageBuffers {
   const std::size_t bytes_;
   const std::uint32_t own_;
   const Arrival arrival_;
-  std::mutex lock_;  ///< guards the members below
+  std::mutex lock_;     ///< guards the members below
+  std::size_t absent_;  ///< peers that may still connect
   std::vector<std::unique_ptr<BouncePool>> memory_;
   std::deque<Slot> slots_;
   std::uint32_t lendable_ = 0;  ///< buffers to be lent that are not lent now
   bool scarce_ = false;         ///< the last borrower got fewer than it wanted
+  bool all_registered_ = true;  ///< no peer has lacked buffers of its own
 };
 
 /// One receive buffer.

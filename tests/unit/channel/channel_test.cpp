@@ -193,6 +193,20 @@ TEST_F(ChannelWorld, LoansComeBackWhenAnotherNeedsThem) {
   EXPECT_EQ(all, 4U + 4U + 8U) << "every buffer is posted again";
 }
 
+TEST_F(ChannelWorld, OnceMemoryIsUsedUpLoansLeaveWhatLaterPeersNeed) {
+  connects = false;
+  open(5, 4, 16);
+  at(0).endpoints[0]->set_faults({.registrations = 0});
+  for (int peer = 1; peer < 5; ++peer) {
+    connect(0, peer);
+    for (std::uint32_t i = 0; i < 200; ++i) send(peer, 0, i, 8);
+    ASSERT_TRUE(settle());
+    EXPECT_EQ(got(0, peer).size(), 200U) << "of peer " << peer;
+  }
+  EXPECT_TRUE(nobody_is_lost());
+  EXPECT_EQ(at(0).endpoints[0]->messages().buffers(), 16U);
+}
+
 TEST_F(ChannelWorld, ScarceBuffersAreNeverLentTwice) {
   std::mt19937_64 random(test_seed());
   open(6, 3, 4);
