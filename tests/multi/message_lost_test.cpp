@@ -170,8 +170,8 @@ TEST_P(MessageLost, CallsThatOnlyTestFindOut) {
 TEST_P(MessageLost, WhatItSentBeforeIsReceived) {
   const bool announced = GetParam() == 2;
   run([announced](int rank, const Meet& meet) {
-    // The smallest window takes them. Over TCP no more than four to a peer go at once (MessageSender), and the
-    // last message of connect() may be one of these.
+    // The smallest window takes them. Over TCP no more than four to a peer go at once (MessageSender), and
+    // the last message of connect() may be one of these.
     constexpr int kSent = 3;
     // Bodies in the line and beside it.
     const auto bytes = [](int number) {
