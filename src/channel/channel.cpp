@@ -109,7 +109,9 @@ Status Channel::open_buffers(std::size_t rail) {
   buffers_[rail] = std::make_unique<MessageBuffers>(rails_, endpoint(rail), rail, bytes_of(rail), own,
                                                     peers_of(rail), arrival);
   RMA_TRY(buffers_[rail]->open(options_.lent));
-  endpoint(rail).set_buffer_source([this, rail](int peer) {
+  endpoint(rail).set_buffer_source([this, rail](int peer) -> std::uint32_t {
+    // A device connects ranks of this host, too, for atomics. Messages between them take the other way.
+    if (local(peer) != (rail == kLocalRail)) return 0;
     const std::uint32_t admitted = buffers_[rail]->admit();
     Link& link = links_.to(peer);
     const std::lock_guard guard(link.lock);

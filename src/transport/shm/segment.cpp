@@ -45,7 +45,7 @@ Result<ShmCard> ShmCard::decode(std::span<const std::byte> bytes) {
     return Status(RMA_ERR_LAUNCH, fmt::format("a shm card of {} bytes", bytes.size()));
   }
   std::memcpy(&card, bytes.data(), sizeof card);
-  if (card.magic != kMagic) return Status(RMA_ERR_LAUNCH, "what should be a shm card is none");
+  if (card.magic != kMagic) return Status(RMA_ERR_LAUNCH, "a shm card without its magic number");
   if (card.version != kVersion) {
     return Status(RMA_ERR_VERSION, fmt::format("a shm card of version {}, where this librma has {}",
                                                card.version, std::uint32_t{kVersion}));
@@ -55,7 +55,7 @@ Result<ShmCard> ShmCard::decode(std::span<const std::byte> bytes) {
   const bool sensible = card.rank >= 0 && card.seats > 0 && card.seats <= kMostSeats &&
                         card.bytes <= kMostBytes && card.bytes >= MappedSegment::first_free(card.seats) &&
                         card.bytes % page_bytes() == 0 && card.base % page_bytes() == 0;
-  if (!sensible) return Status(RMA_ERR_LAUNCH, "a shm card that makes no sense");
+  if (!sensible) return Status(RMA_ERR_LAUNCH, "a shm card with values out of range");
   return card;
 }
 

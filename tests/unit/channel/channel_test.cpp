@@ -207,6 +207,21 @@ TEST_F(ChannelWorld, OnceMemoryIsUsedUpLoansLeaveWhatLaterPeersNeed) {
   EXPECT_EQ(at(0).endpoints[0]->messages().buffers(), 16U);
 }
 
+TEST_F(ChannelWorld, OnceMemoryIsUsedUpRanksOfTheHostTakeNoBuffersOfTheNetwork) {
+  connects = false;
+  ranks_per_host = 3;
+  open(6, 4, 12);
+  at(0).endpoints[0]->set_faults({.registrations = 0});
+  for (int peer = 1; peer < 6; ++peer) {
+    connect(0, peer);
+    for (std::uint32_t i = 0; i < 200; ++i) send(peer, 0, i, 8);
+    ASSERT_TRUE(settle());
+    EXPECT_EQ(got(0, peer).size(), 200U) << "of peer " << peer;
+  }
+  EXPECT_TRUE(nobody_is_lost());
+  EXPECT_EQ(at(0).endpoints[0]->messages().buffers(), 12U);
+}
+
 TEST_F(ChannelWorld, ScarceBuffersAreNeverLentTwice) {
   std::mt19937_64 random(test_seed());
   open(6, 3, 4);

@@ -32,6 +32,7 @@ class ChannelWorld : public testing::Test {
     std::function<void(const Message&)> on_message;
 
     std::vector<transport::LoopbackTransport*> endpoints;
+    transport::LoopbackTransport* local = nullptr;  ///< to the ranks of this host
     std::unique_ptr<Rails> rails;
     std::unique_ptr<Channel> channel;
 
@@ -65,14 +66,20 @@ class ChannelWorld : public testing::Test {
         process->endpoints.push_back(endpoint.get());
         transports.push_back(std::move(endpoint));
       }
-      process->rails = std::make_unique<Rails>(std::move(transports));
+      std::unique_ptr<transport::LoopbackTransport> local;
+      const std::vector<int> locals = locals_of(rank, ranks);
+      if (!locals.empty()) local = host.open(rank, {.max_message = 1 << 20, .max_outstanding = 16});
+      process->local = local.get();
+      process->rails = std::make_unique<Rails>(std::move(transports), std::move(local));
       const Channel::Options options = {.message_bytes = kMessage,
                                         .long_bytes = long_bytes,
                                         .lent = lent,
                                         .own = own,
                                         .ring = ring,
                                         .polling = polling,
-                                        .helper_polls = helper_polls};
+                                        .helper_polls = helper_polls,
+                                        .locals = locals,
+                                        .local_card = [this](int peer) { return local_card(peer); }};
       auto channel = Channel::create(*process->rails, ranks, options);
       ASSERT_TRUE(channel.ok()) << channel.status().text();
       process->channel = std::move(channel).value();
@@ -87,6 +94,20 @@ class ChannelWorld : public testing::Test {
     processes.clear();
   }
 
+  /// Returns the ranks of this rank's host, if the ranks are on hosts.
+  [[nodiscard]] std::vector<int> locals_of(int rank, int ranks) const {
+    std::vector<int> locals;
+    for (int peer = 0; peer < ranks && ranks_per_host > 1; ++peer) {
+      if (peer / ranks_per_host == rank / ranks_per_host) locals.push_back(peer);
+    }
+    return locals;
+  }
+  [[nodiscard]] Result<std::vector<std::byte>> local_card(int peer) {
+    const std::span<const std::byte> card = at(peer).local->card();
+    return std::vector<std::byte>(card.begin(), card.end());
+  }
+
+  /// Connects two processes by the network. A device connects those of one host, too, for atomics.
   void connect(int one, int other) {
     for (std::size_t rail = 0; rail < fabrics.size(); ++rail) {
       ASSERT_TRUE((*at(one).rails)[rail].connect(other, (*at(other).rails)[rail].card()).ok());
@@ -153,6 +174,8 @@ class ChannelWorld : public testing::Test {
   bool ordered_bytes = true;   ///< of the network; without it there are no rings
   std::size_t long_bytes = 0;  ///< of a message over a network without rings
   bool connects = true;        ///< open() connects each process with each
+  int ranks_per_host = 1;      ///< those of one host send messages to each other by a transport of its own
+  transport::LoopbackFabric host;
   std::vector<std::unique_ptr<transport::LoopbackFabric>> fabrics;
   std::vector<std::unique_ptr<Process>> processes;
 };
