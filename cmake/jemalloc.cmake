@@ -23,10 +23,17 @@ endif()
 set(jemalloc_dir ${PROJECT_BINARY_DIR}/jemalloc)
 file(SHA256 ${RMA_JEMALLOC_SOURCE}/configure/configure jemalloc_configure_hash)
 file(SHA256 ${CMAKE_CURRENT_LIST_FILE} jemalloc_recipe_hash)
-set(jemalloc_patch ${CMAKE_CURRENT_LIST_DIR}/jemalloc-extent-lock.patch)
-file(SHA256 ${jemalloc_patch} jemalloc_patch_hash)
+# Each patch says in its first lines which fault of jemalloc it mends. The versions that have the fault:
+set(jemalloc_patches jemalloc-extent-lock jemalloc-fork)
+set(jemalloc_versions_of_jemalloc-extent-lock "^5\\.[01]\\.")
+set(jemalloc_versions_of_jemalloc-fork "^5\\.[12]\\.")
+set(jemalloc_patch_hashes "")
+foreach(patch IN LISTS jemalloc_patches)
+  file(SHA256 ${CMAKE_CURRENT_LIST_DIR}/${patch}.patch jemalloc_patch_hash)
+  list(APPEND jemalloc_patch_hashes ${jemalloc_patch_hash})
+endforeach()
 string(JOIN " " jemalloc_configured_by ${RMA_JEMALLOC_SOURCE} ${jemalloc_configure_hash} ${jemalloc_recipe_hash}
-       ${jemalloc_patch_hash} ${CMAKE_C_COMPILER})
+       ${jemalloc_patch_hashes} ${CMAKE_C_COMPILER})
 set(jemalloc_stamp ${jemalloc_dir}/configured_by.txt)
 set(jemalloc_stamped "")
 if(EXISTS ${jemalloc_stamp})
@@ -38,15 +45,19 @@ if(NOT jemalloc_stamped STREQUAL jemalloc_configured_by)
   file(COPY ${RMA_JEMALLOC_SOURCE}/jemalloc/ DESTINATION ${jemalloc_dir})
   file(COPY ${RMA_JEMALLOC_SOURCE}/configure/ DESTINATION ${jemalloc_dir})
   file(READ ${jemalloc_dir}/VERSION jemalloc_version)
-  if(jemalloc_version MATCHES "^5\\.[01]\\.")
+  foreach(patch IN LISTS jemalloc_patches)
+    if(NOT jemalloc_version MATCHES "${jemalloc_versions_of_${patch}}")
+      continue()
+    endif()
     find_program(RMA_PATCH patch REQUIRED)
-    execute_process(COMMAND ${RMA_PATCH} --strip=1 --fuzz=0 --no-backup-if-mismatch --input=${jemalloc_patch}
+    execute_process(COMMAND ${RMA_PATCH} --strip=1 --fuzz=0 --no-backup-if-mismatch
+                            --input=${CMAKE_CURRENT_LIST_DIR}/${patch}.patch
                     WORKING_DIRECTORY ${jemalloc_dir} RESULT_VARIABLE jemalloc_status OUTPUT_VARIABLE jemalloc_said
                     ERROR_VARIABLE jemalloc_said)
     if(NOT jemalloc_status EQUAL 0)
-      message(FATAL_ERROR "${jemalloc_patch} does not fit jemalloc ${jemalloc_version}:\n${jemalloc_said}")
+      message(FATAL_ERROR "${patch}.patch does not fit jemalloc ${jemalloc_version}:\n${jemalloc_said}")
     endif()
-  endif()
+  endforeach()
   execute_process(
     COMMAND ${CMAKE_COMMAND} -E env --unset=CFLAGS --unset=CPPFLAGS --unset=LDFLAGS CC=${CMAKE_C_COMPILER}
             sh ./configure --disable-cxx --disable-initial-exec-tls --disable-stats --disable-fill

@@ -7,7 +7,9 @@
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -140,8 +142,12 @@ void spawn() {
   CHECK(pclose(stream) == 0);
 }
 
-// Other threads allocate while one forks. The children allocate too.
+// Other threads allocate while one forks. The children allocate too. The blocks are so large that each takes an extent
+// of jemalloc's, and the children take many, so that each lock of jemalloc's extents is asked for.
 void threads() {
+  constexpr int kForks = 40;
+  constexpr int kBlocksOfChild = 300;
+  constexpr std::size_t kExtent = 33'000;
   std::atomic<bool> stop = false;
   std::vector<std::thread> others;
   for (unsigned thread = 0; thread < 3; ++thread) {
@@ -149,13 +155,19 @@ void threads() {
       for (std::size_t i = 1; !stop.load(std::memory_order_relaxed); ++i) {
         std::vector<unsigned char> block(i * 977 % 60'000 + 1, static_cast<unsigned char>(thread));
         for (const unsigned char byte : block) CHECK(byte == thread);
+        for (std::size_t extent = 0; extent < 20; ++extent) {
+          const std::unique_ptr<void, decltype(&std::free)> taken(std::malloc(kExtent + extent * 4099),
+                                                                  std::free);
+          CHECK(taken != nullptr);
+        }
       }
     });
   }
-  for (int turn = 0; turn < 20; ++turn) {
+  for (int turn = 0; turn < kForks; ++turn) {
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
+      for (int block = 0; block < kBlocksOfChild; ++block) CHECK(std::malloc(kExtent) != nullptr);
       const Blocks mine(8);
       _exit(mine.full_of(8) ? 0 : 1);
     }
