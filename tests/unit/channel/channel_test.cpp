@@ -210,16 +210,19 @@ TEST_F(ChannelWorld, OnceMemoryIsUsedUpLoansLeaveWhatLaterPeersNeed) {
 TEST_F(ChannelWorld, OnceMemoryIsUsedUpRanksOfTheHostTakeNoBuffersOfTheNetwork) {
   connects = false;
   ranks_per_host = 3;
-  open(6, 4, 12);
+  open(6, 4, 16);
   at(0).endpoints[0]->set_faults({.registrations = 0});
   for (int peer = 1; peer < 6; ++peer) {
     connect(0, peer);
-    for (std::uint32_t i = 0; i < 200; ++i) send(peer, 0, i, 8);
+    std::size_t rail = 0;
+    ASSERT_EQ(at(peer).channel->open(0, &rail), RMA_SUCCESS) << "of peer " << peer;
+    EXPECT_EQ(rail == kLocalRail, peer < ranks_per_host);
+    for (std::uint32_t i = 0; i < 200; ++i) send(peer, 0, i, 8, rail);
     ASSERT_TRUE(settle());
     EXPECT_EQ(got(0, peer).size(), 200U) << "of peer " << peer;
   }
   EXPECT_TRUE(nobody_is_lost());
-  EXPECT_EQ(at(0).endpoints[0]->messages().buffers(), 12U);
+  EXPECT_EQ(at(0).endpoints[0]->messages().buffers(), 16U);
 }
 
 TEST_F(ChannelWorld, ScarceBuffersAreNeverLentTwice) {

@@ -68,7 +68,11 @@ class ChannelWorld : public testing::Test {
       }
       std::unique_ptr<transport::LoopbackTransport> local;
       const std::vector<int> locals = locals_of(rank, ranks);
-      if (!locals.empty()) local = host.open(rank, {.max_message = 1 << 20, .max_outstanding = 16});
+      if (!locals.empty()) {
+        // Memory is not registered with the transport within a host.
+        local = host.open(rank, {.max_message = 1 << 20, .max_outstanding = 16},
+                          transport::LoopbackKeys::ignored);
+      }
       process->local = local.get();
       process->rails = std::make_unique<Rails>(std::move(transports), std::move(local));
       const Channel::Options options = {.message_bytes = kMessage,
