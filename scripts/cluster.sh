@@ -157,7 +157,11 @@ accelerated() {
   fi
   [ "$(cat "$answer")" = yes ]
 }
-accelerator=(-accel tcg,thread=multi -cpu max)
+# Without acceleration each of these costs the emulators processor time: page tables of five levels, checks of accesses to
+# users' memory by the kernel, guards against speculation, and pages that are cleared twice. A boot with a short test takes
+# 12 % less without them.
+cheaper='mitigations=off init_on_alloc=0'
+accelerator=(-accel tcg,thread=multi -cpu max,-la57,-smap,-smep,-pku)
 ! accelerated 2> /dev/null || accelerator=(-accel kvm -cpu host)
 
 # These characters have a meaning in the paths of the emulators and of the kernel's command line.
@@ -176,7 +180,7 @@ start() {
   shift
   setpriv --pdeathsig KILL qemu-system-x86_64 "${accelerator[@]}" -smp "$cpus" -m "$memory" -display none \
     -monitor none -no-reboot -nodefaults -kernel "$kernel" -initrd "$initramfs" -serial "file:$work/console$node" \
-    -append "console=ttyS0 quiet panic=-1 no_timer_check CLUSTER_NODE=$node CLUSTER_SHARE=$share CLUSTER_PARTS=$parts CLUSTER_RESULTS=$results" \
+    -append "console=ttyS0 quiet panic=-1 no_timer_check $cheaper CLUSTER_NODE=$node CLUSTER_SHARE=$share CLUSTER_PARTS=$parts CLUSTER_RESULTS=$results" \
     -fsdev local,id=host,path=/,security_model=none,readonly=on,multidevs=remap \
     -device virtio-9p-pci,fsdev=host,mount_tag=host \
     -fsdev "local,id=share,path=$share,security_model=none" -device virtio-9p-pci,fsdev=share,mount_tag=share \
