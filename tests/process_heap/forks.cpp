@@ -142,8 +142,8 @@ void spawn() {
   CHECK(pclose(stream) == 0);
 }
 
-// Other threads allocate while one forks. The children allocate too. The blocks are so large that each takes an extent
-// of jemalloc's, and the children take many, so that each lock of jemalloc's extents is asked for.
+// Other threads allocate while one forks. The children allocate too. The blocks are so large that each takes
+// an extent of jemalloc's, and the children take many, so that each lock of jemalloc's extents is asked for.
 void threads() {
   constexpr int kForks = 40;
   constexpr int kBlocksOfChild = 300;

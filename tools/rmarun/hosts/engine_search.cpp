@@ -35,8 +35,8 @@ constexpr std::size_t kMostOfVersion = 4096;
 /// From this version on Open MPI's mpirun is PRRTE's prterun.
 constexpr int kOpenMpiWithPrrte = 5;
 
-/// Returns the path of a program: looks in PATH unless the name has a '/'. Returns an empty text if there is no
-/// such program.
+/// Returns the path of a program: looks in PATH unless the name has a '/'. Returns an empty text if there is
+/// no such program.
 std::string program_path(const std::string& name) {
   const auto executable = [](const std::string& path) {
     struct stat about {};

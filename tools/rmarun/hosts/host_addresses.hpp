@@ -9,8 +9,8 @@ namespace rmarun {
 /// IPv4 is dotted, and one of IPv6 is 32 hexadecimal digits.
 inline constexpr std::string_view kAddressWord = "rmarun-address";
 
-/// Returns the address of an end of a connection (connections.hpp) as hosts tell it. Returns an empty text if the
-/// end is malformed.
+/// Returns the address of an end of a connection (connections.hpp) as hosts tell it. Returns an empty text if
+/// the end is malformed.
 std::string address_of_end(std::string_view end);
 
 /// Returns the host that has told the address of an end of a connection, by the files agent.HOST of

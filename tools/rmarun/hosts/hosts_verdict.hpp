@@ -27,7 +27,8 @@ class HostsVerdict {
   /// Takes words of a rank's keeper about the first meeting.
   void take_meeting(int rank, std::string_view words) { first_meeting_.take(rank, words, Clock::now()); }
 
-  /// Returns the verdict while the engine runs, or no value while no rank has failed or a better verdict may come.
+  /// Returns the verdict while the engine runs, or no value while no rank has failed or a better verdict may
+  /// come.
   [[nodiscard]] std::optional<Verdict> while_engine_runs(Clock::time_point now);
   /// When that has to be called even if nothing has come.
   [[nodiscard]] const Deadline& next_look() const { return due_; }
