@@ -42,8 +42,8 @@ struct Verdict {
 /// The verdict on a rank that has exited with code 0 in the middle of the job. `process` says which it was:
 /// "pid 7".
 [[nodiscard]] Verdict lost_verdict(std::size_t rank, std::string_view process);
-/// Returns the verdict on a rank that has aborted the job. For a rank that did so with code 0, the verdict has
-/// no text and code 0.
+/// Returns the verdict on a rank that has aborted the job. If the rank did so with code 0, the verdict has no
+/// text and code 0.
 [[nodiscard]] Verdict abort_verdict(const AbortRequest& abort);
 
 /// Finds out which rank has made the job fail. When one rank fails, others fail or abort in consequence, and
