@@ -110,7 +110,7 @@ Status Channel::open_buffers(std::size_t rail) {
                                                     peers_of(rail), arrival);
   RMA_TRY(buffers_[rail]->open(options_.lent));
   endpoint(rail).set_buffer_source([this, rail](int peer) -> std::uint32_t {
-    // A device connects ranks of this host, too, for atomics. Messages between them take the other way.
+    // A device connects the ranks of this host, too, for atomics. They send messages by the local transport.
     if (local(peer) != (rail == kLocalRail)) return 0;
     const std::uint32_t admitted = buffers_[rail]->admit();
     Link& link = links_.to(peer);

@@ -142,6 +142,14 @@ void spawn() {
   CHECK(pclose(stream) == 0);
 }
 
+/// Allocates a block and stores into it, so that the compiler cannot leave the block out.
+void* touched_block(std::size_t bytes) {
+  void* const block = std::malloc(bytes);
+  CHECK(block != nullptr);
+  *static_cast<volatile unsigned char*>(block) = 1;
+  return block;
+}
+
 // Other threads allocate while one forks. The children allocate too. The blocks are so large that each takes
 // an extent of jemalloc's, and the children take many, so that each lock of jemalloc's extents is asked for.
 void threads() {
@@ -156,9 +164,7 @@ void threads() {
         std::vector<unsigned char> block(i * 977 % 60'000 + 1, static_cast<unsigned char>(thread));
         for (const unsigned char byte : block) CHECK(byte == thread);
         for (std::size_t extent = 0; extent < 20; ++extent) {
-          const std::unique_ptr<void, decltype(&std::free)> taken(std::malloc(kExtent + extent * 4099),
-                                                                  std::free);
-          CHECK(taken != nullptr);
+          std::free(touched_block(kExtent + extent * 4099));
         }
       }
     });
@@ -167,7 +173,7 @@ void threads() {
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-      for (int block = 0; block < kBlocksOfChild; ++block) CHECK(std::malloc(kExtent) != nullptr);
+      for (int block = 0; block < kBlocksOfChild; ++block) touched_block(kExtent);
       const Blocks mine(8);
       _exit(mine.full_of(8) ? 0 : 1);
     }

@@ -178,7 +178,7 @@ class ChannelWorld : public testing::Test {
   bool ordered_bytes = true;   ///< of the network; without it there are no rings
   std::size_t long_bytes = 0;  ///< of a message over a network without rings
   bool connects = true;        ///< open() connects each process with each
-  int ranks_per_host = 1;      ///< those of one host send messages to each other by a transport of its own
+  int ranks_per_host = 1;      ///< above 1, ranks of one host send messages to each other by `host`
   transport::LoopbackFabric host;
   std::vector<std::unique_ptr<transport::LoopbackFabric>> fabrics;
   std::vector<std::unique_ptr<Process>> processes;

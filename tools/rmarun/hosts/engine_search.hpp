@@ -13,8 +13,8 @@ namespace rmarun {
 /// Finds the engine: the one that `way` names, else srun in an allocation of Slurm, prterun, Open MPI's
 /// mpirun. One that the user names is asked for its version, because launchers of other kinds have the same
 /// names.
-/// @return RMA_ERR_LAUNCH if there is no engine, with the name of a package that has one, and if the program
-/// is not one of the three engines.
+/// @return RMA_ERR_LAUNCH. If this machine has no engine, the text names a package. If the named program is
+/// another one, the text names the three engines.
 librma::Result<Engine> find_engine(const Way& way);
 
 /// Returns the kind of the launcher that prints this text for --version, or no value for another
