@@ -1,7 +1,5 @@
 // The receiving side of a channel.
 
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "channel/channel.hpp"
@@ -38,9 +36,8 @@ void Channel::arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rm
 
 void Channel::refuse(int peer) {
   count(Counter::messages_refused);
-  log(LogLevel::warn,
-      fmt::format("rank {} sent a message of no known form: this process exchanges nothing more with it",
-                  peer));
+  log(LogLevel::warn, "rank {} sent a message of no known form: this process exchanges nothing more with it",
+      peer);
   if (peer >= 0) fail(peer);
 }
 

@@ -47,7 +47,7 @@ std::uint32_t MessageBuffers::add(std::uint32_t count) {
     if (memory == nullptr) {
       auto more = BouncePool::create(registrar_, bytes_, std::max(kChunk, count - added));
       if (!more.ok()) {
-        log(LogLevel::warn, std::string("no more message buffers: ") + std::string(more.status().text()));
+        log(LogLevel::warn, "no more message buffers: {}", more.status().text());
         break;
       }
       memory_.push_back(std::move(more).value());

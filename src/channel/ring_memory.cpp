@@ -1,7 +1,5 @@
 #include "channel/ring_memory.hpp"
 
-#include <fmt/format.h>
-
 #include "util/log.hpp"
 
 namespace librma {
@@ -15,7 +13,7 @@ RingMemory::Piece RingMemory::take() {
   if (made_ >= most_) return nullptr;
   auto piece = BouncePool::create(registrar_, bytes_, 1, writers_);
   if (!piece.ok()) {
-    log(LogLevel::info, fmt::format("no more rings for messages: {}", piece.status().text()));
+    log(LogLevel::info, "no more rings for messages: {}", piece.status().text());
     most_ = made_;  // repeated attempts would cost more than rings are worth
     return nullptr;
   }

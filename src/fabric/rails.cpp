@@ -27,8 +27,7 @@ constexpr std::uint64_t kLeastSegment = std::uint64_t{1} << 20U;
 std::unique_ptr<BouncePool> make_pool(Registrar& registrar, std::size_t bytes, std::size_t count) {
   auto pool = BouncePool::create(registrar, bytes, count);
   if (pool.ok()) return std::move(pool).value();
-  log(LogLevel::warn,
-      fmt::format("no bounce buffers for transfers to other hosts: {}", pool.status().text()));
+  log(LogLevel::warn, "no bounce buffers for transfers to other hosts: {}", pool.status().text());
   return nullptr;
 }
 
@@ -78,9 +77,10 @@ void Rails::open_local(const Settings& settings, const Wanted& wanted) {
     local_ = std::move(opened).value();
     return;
   }
-  log(LogLevel::warn, fmt::format("no messages between the ranks of this host, so memory that this process "
-                                  "may not access directly is out of reach: {}",
-                                  opened.status().text()));
+  log(LogLevel::warn,
+      "no messages between the ranks of this host, so memory that this process "
+      "may not access directly is out of reach: {}",
+      opened.status().text());
 }
 
 Status Rails::open_network(const Settings& settings, const Wanted& wanted) {

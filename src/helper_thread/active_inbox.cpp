@@ -1,6 +1,5 @@
 #include "helper_thread/active_inbox.hpp"
 
-#include <fmt/format.h>
 #include <sys/timerfd.h>
 
 #include <algorithm>
@@ -198,9 +197,9 @@ bool ActiveInbox::take(Ring& ring, int most) {
     if (take_one(ring, what, head)) continue;
     ring.closed.store(true, std::memory_order_relaxed);
     log(LogLevel::warn,
-        fmt::format("rank {} sent an active message of no known form: this process exchanges nothing more "
-                    "with it",
-                    ring.sender));
+        "rank {} sent an active message of no known form: this process exchanges nothing more "
+        "with it",
+        ring.sender);
     count(Counter::messages_refused);
     channel_.fail(ring.sender);
   }

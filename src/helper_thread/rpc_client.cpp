@@ -1,7 +1,5 @@
 #include "helper_thread/rpc_client.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -39,9 +37,8 @@ BouncePool* RpcClient::pool() const {
     if (made.ok()) {
       pool_ = std::move(made).value();
     } else {
-      log(LogLevel::warn,
-          fmt::format("no buffers for requests to other ranks' helpers, which will be small: {}",
-                      made.status().text()));
+      log(LogLevel::warn, "no buffers for requests to other ranks' helpers, which will be small: {}",
+          made.status().text());
     }
   });
   return pool_.get();

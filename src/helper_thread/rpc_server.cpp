@@ -1,7 +1,5 @@
 #include "helper_thread/rpc_server.hpp"
 
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "util/log.hpp"
@@ -65,8 +63,7 @@ RpcServer::RpcServer(Channel& channel, Rails& rails, std::size_t buffer_bytes, s
   if (pool.ok()) {
     pool_ = std::move(pool).value();
   } else {
-    log(LogLevel::warn,
-        fmt::format("no buffers to serve long requests of other ranks: {}", pool.status().text()));
+    log(LogLevel::warn, "no buffers to serve long requests of other ranks: {}", pool.status().text());
   }
 }
 

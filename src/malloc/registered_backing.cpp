@@ -127,9 +127,8 @@ void RegisteredBacking::enlist(std::size_t offset, std::size_t bytes) {
   }
   const std::unique_lock guard(lock_);
   if (refused_ == 0 && !registered.ok()) {
-    log(LogLevel::warn,
-        text("part of the heap cannot be registered, and other hosts reach it by copies only: {}",
-             registered.status().text()));
+    log(LogLevel::warn, "part of the heap cannot be registered, and other hosts reach it by copies only: {}",
+        registered.status().text());
   }
   refused_ += bytes;
   backed_bytes_ += bytes;

@@ -6,8 +6,6 @@
 #include <new>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 #include "util/take_head.hpp"
@@ -184,8 +182,7 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
   copy(ring.sender, fetches);
   if (!honest) {
     log(LogLevel::warn,
-        fmt::format("rank {} sent a message of no known form: this process exchanges nothing more with it",
-                    ring.sender));
+        "rank {} sent a message of no known form: this process exchanges nothing more with it", ring.sender);
     count(Counter::messages_refused);
     give_up_(ring.sender);
   }

@@ -44,9 +44,14 @@ Status open_log(std::string_view least, int rank) {
   return {};
 }
 
-void log(LogLevel level, std::string_view text) noexcept {
+bool log_prints(LogLevel level) noexcept {
+  return logger().should_log(kLevels[static_cast<std::size_t>(level)]);
+}
+
+void log(LogLevel level, std::string_view message) noexcept {
+  if (message.empty()) return;  // text() had no memory
   try {
-    logger().log(kLevels[static_cast<std::size_t>(level)], "{}", text);
+    logger().log(kLevels[static_cast<std::size_t>(level)], "{}", message);
   } catch (const std::exception&) {  // there is no memory for the text: it is lost
   }
 }

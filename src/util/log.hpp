@@ -1,8 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string_view>
+#include <utility>
 
 #include "util/status.hpp"
+#include "util/text.hpp"
 
 namespace librma {
 
@@ -12,7 +16,19 @@ enum class LogLevel : int { trace, debug, info, warn, error };
 /// go to standard error, with `rank` in front. RMA_ERR_SETTING for any other word.
 [[nodiscard]] Status open_log(std::string_view least, int rank);
 
-/// Prints one message, if the log prints its level. Never called on a data path.
-void log(LogLevel level, std::string_view text) noexcept;
+/// Returns whether the log prints messages of this level.
+[[nodiscard]] bool log_prints(LogLevel level) noexcept;
+
+/// Prints one message, if the log prints its level. A message is lost if there is no memory for it. Never
+/// called on a data path.
+void log(LogLevel level, std::string_view message) noexcept;
+
+/// Formats a message and prints it, likewise. It throws nothing, because who makes progress must lose no
+/// completion for the sake of a message.
+template <typename First, typename... More>
+[[gnu::cold]] void log(LogLevel level, fmt::format_string<First, More...> format, First&& first,
+                       More&&... more) noexcept {
+  if (log_prints(level)) log(level, text(format, std::forward<First>(first), std::forward<More>(more)...));
+}
 
 }  // namespace librma

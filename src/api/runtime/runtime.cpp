@@ -1,6 +1,5 @@
 #include "api/runtime/runtime.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -177,9 +176,10 @@ Status start_helper(Runtime& runtime) {
   options.local_card = [&job](int rank) { return job.cards().local(rank); };
   auto opened = Channel::create(rails, job.size(), options);
   if (!opened.ok()) {
-    log(LogLevel::warn, fmt::format("messages, teams between hosts and operations that need another rank's "
-                                    "helper will be refused: {}",
-                                    opened.status().text()));
+    log(LogLevel::warn,
+        "messages, teams between hosts and operations that need another rank's "
+        "helper will be refused: {}",
+        opened.status().text());
     RMA_TRY(open_active_messages(runtime));
     RMA_TRY(open_messages(runtime));
     return rails.service()->start();
@@ -278,7 +278,7 @@ void Runtime::report() const try {
   const std::string path = path_for_rank(settings.statistics_file, job->rank());
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"), &std::fclose);
   if (file == nullptr || std::fputs(text.c_str(), file.get()) < 0) {
-    log(LogLevel::error, fmt::format("RMA_STATS_FILE: cannot write {}", path));
+    log(LogLevel::error, "RMA_STATS_FILE: cannot write {}", path);
   }
 } catch (const std::bad_alloc&) {
   log(LogLevel::error, "no memory is left to print statistics");

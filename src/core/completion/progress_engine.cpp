@@ -1,6 +1,5 @@
 #include "core/completion/progress_engine.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include <algorithm>
 
 #include "util/statistics.hpp"
+#include "util/text.hpp"
 
 namespace librma {
 namespace {
@@ -113,7 +113,7 @@ void ProgressEngine::sleep_for_events(std::uint32_t seen) {
 void ProgressEngine::describe_operations(int rank, WaitNote& note) {
   note.call = "operations";
   if (rank == kNoRank) return;
-  note.about = fmt::format("the end of operations to rank {}", rank);
+  note.about = text("the end of operations to rank {}", rank);
   note.ranks = {rank};
 }
 

@@ -140,9 +140,9 @@ Result<RailKeys> HeapMemory::grow_directory(Rails& rails, std::size_t offset, st
   auto registered = rails.add(directory().data() + offset, bytes);
   if (!registered.ok()) {
     log(LogLevel::warn,
-        text("other hosts no longer reach this rank's memory, because a part of the list of it cannot "
-             "be registered: {}; raise the limit of locked memory (ulimit -l)",
-             registered.status().text()));
+        "other hosts no longer reach this rank's memory, because a part of the list of it cannot "
+        "be registered: {}; raise the limit of locked memory (ulimit -l)",
+        registered.status().text());
     return RailKeys{};
   }
   directory_rails_ = &rails;

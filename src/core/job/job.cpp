@@ -171,15 +171,16 @@ Result<std::byte*> Job::provide(Service service, std::size_t bytes) {
 void Job::settle_process_heap() const {
   const ProcessHeap* const heap = find_process_heap();
   if (heap == nullptr) {
-    return log(LogLevel::info,
-               text("malloc gives out memory that other ranks cannot map: {}", process_heap_refusal()));
+    return log(LogLevel::info, "malloc gives out memory that other ranks cannot map: {}",
+               process_heap_refusal());
   }
   const Window& window = memory_->window();
   if (window.process_heap() == nullptr) {
-    log(LogLevel::warn, text("other ranks cannot map what malloc gives out, because the heap window has {} "
-                             "addresses and there "
-                             "is room for {} in front of the process heap; lower RMA_HEAP_SIZE",
-                             window.address_bytes(), heap->base - heap->front));
+    log(LogLevel::warn,
+        "other ranks cannot map what malloc gives out, because the heap window has {} "
+        "addresses and there "
+        "is room for {} in front of the process heap; lower RMA_HEAP_SIZE",
+        window.address_bytes(), heap->base - heap->front);
   }
   // The registration cache does not keep shared memory, so what is sent to other hosts by RDMA should be
   // private.

@@ -1,7 +1,5 @@
 #include "core/job/user_regions.hpp"
 
-#include <fmt/format.h>
-
 #include "util/log.hpp"
 #include "util/range_check.hpp"
 #include "util/try.hpp"
@@ -43,8 +41,8 @@ Status UserRegions::add(std::byte* address, std::size_t bytes) {
       registered = made.value();
       region.keys = registered.remote;
     } else {
-      log(LogLevel::warn, fmt::format("rma_register: other hosts reach {} bytes at {} by copies only: {}",
-                                      bytes, static_cast<void*>(address), made.status().text()));
+      log(LogLevel::warn, "rma_register: other hosts reach {} bytes at {} by copies only: {}", bytes,
+          static_cast<void*>(address), made.status().text());
     }
   }
   std::size_t& as_long = lengths_[bytes];

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "fabric/bounce_pool.hpp"
 #include "util/statistics.hpp"
@@ -87,7 +88,7 @@ void Completions::post_later(Fragment& fragment) { add_retry(fragment); }
 
 void Completions::add_retry(Fragment& fragment) {
   const std::lock_guard guard(retry_lock_);
-  retries_.push_back(&fragment);
+  retries_.push(fragment);
   any_retries_.store(true, std::memory_order_seq_cst);
 }
 
@@ -101,14 +102,15 @@ bool Completions::queue_retry(Fragment& fragment) {
 
 bool Completions::post_retries() {
   if (!any_retries_.load(std::memory_order_seq_cst)) return false;
-  std::vector<Fragment*> waiting;
+  Fragment* waiting = nullptr;
   {
     const std::lock_guard guard(retry_lock_);
     any_retries_.store(false, std::memory_order_relaxed);  // the lock orders it
-    waiting.swap(retries_);
+    waiting = retries_.take_all();
   }
   bool progressed = false;
-  for (Fragment* const fragment : waiting) {
+  while (waiting != nullptr) {
+    Fragment* const fragment = std::exchange(waiting, waiting->next);
     NetworkPeer& peer = connections_.peer(fragment->rank);
     const std::size_t rail = ConnectionManager::next_rail(peer);
     const transport::Local local = fragment->local(rail);

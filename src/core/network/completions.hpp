@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstddef>
 #include <mutex>
-#include <vector>
 
 #include "core/completion/pending_operations.hpp"
 #include "core/network/connection_manager.hpp"
@@ -52,7 +51,7 @@ class Completions {
   FragmentPool fragments_;
   std::mutex retry_lock_;
   /// Fragments for another rail, or of post_later(); guarded by retry_lock_.
-  std::vector<Fragment*> retries_;
+  FragmentQueue retries_;
   /// There are some. Every poll asks. Questions and stores of `true` are sequentially consistent, so a
   /// fragment that was added before another thread asks is seen, as with the lock.
   std::atomic<bool> any_retries_ = false;

@@ -1,7 +1,5 @@
 #include "core/network/connection_manager.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "util/log.hpp"
@@ -164,8 +162,7 @@ void ConnectionManager::rail_failed(NetworkPeer& peer, std::size_t rail) {
   const std::uint32_t before =
       peer.dead.fetch_or(bit, std::memory_order_acq_rel);  // pairs with Peer::alive()
   if ((before & bit) != 0) return;
-  log(LogLevel::warn,
-      fmt::format("rank {} cannot be reached over {} any more", peer.rank, rails_[rail].name()));
+  log(LogLevel::warn, "rank {} cannot be reached over {} any more", peer.rank, rails_[rail].name());
 }
 
 void ConnectionManager::give_up(int rank) {

@@ -5,7 +5,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <utility>
 
 #include "core/completion/requests.hpp"
 #include "fabric/registrar.hpp"
@@ -50,7 +50,8 @@ struct Fragment {
   std::byte* buffer = nullptr;
   std::byte* copy_to = nullptr;  ///< the program's memory that gets the data of a get from the buffer
   std::shared_ptr<RegistrationCache::Use> use = nullptr;  ///< the local memory's registration
-  bool movable = false;  ///< may go to another rail, because nobody can have seen its effect yet
+  bool movable = false;      ///< may go to another rail, because nobody can have seen its effect yet
+  Fragment* next = nullptr;  ///< behind this one in the list that it is in: in FragmentPool, or a queue
 
   [[nodiscard]] transport::Cookie cookie() { return reinterpret_cast<std::uintptr_t>(this); }
   [[nodiscard]] static Fragment& of(transport::Cookie cookie) {
@@ -70,28 +71,44 @@ struct Fragment {
   }
 };
 
+/// Fragments in the order in which they came. To add one needs no memory, because a thread that takes in
+/// completions must lose none for lack of it. A fragment is in one list at most. Not thread-safe.
+class FragmentQueue {
+ public:
+  void push(Fragment& fragment) {
+    fragment.next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = &fragment;
+    last_ = &fragment;
+  }
+  /// Takes all fragments out. Returns the first one, to which the others are linked, or null.
+  [[nodiscard]] Fragment* take_all() { return std::exchange(first_, nullptr); }
+
+ private:
+  Fragment* first_ = nullptr;
+  Fragment* last_ = nullptr;  ///< valid if first_ is not null
+};
+
 /// Reuses fragments. A fragment never changes its address, because the cookie of its work request is that
 /// address. Thread-safe.
 class FragmentPool {
  public:
+  /// Throws std::bad_alloc.
   [[nodiscard]] Fragment& take() {
     const std::lock_guard guard(lock_);
-    if (free_.empty()) return fragments_.emplace_back();
-    Fragment* const fragment = free_.back();
-    free_.pop_back();
-    return *fragment;
+    if (free_ == nullptr) return fragments_.emplace_back();
+    return *std::exchange(free_, free_->next);
   }
-  /// Takes the fragment back. Also ends its use of a registration.
+  /// Takes the fragment back. Also ends its use of a registration. Needs no memory.
   void give(Fragment& fragment) {
     fragment.use.reset();
     const std::lock_guard guard(lock_);
-    free_.push_back(&fragment);
+    fragment.next = std::exchange(free_, &fragment);
   }
 
  private:
   std::mutex lock_;
   std::deque<Fragment> fragments_;
-  std::vector<Fragment*> free_;
+  Fragment* free_ = nullptr;  ///< the one that came back last
 };
 
 }  // namespace librma

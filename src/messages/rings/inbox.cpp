@@ -1,7 +1,5 @@
 #include "messages/rings/inbox.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "util/log.hpp"
@@ -41,7 +39,7 @@ void Inbox::find_new() {
     const int sender = locals[i];
     std::byte* const here = job_.direct(reinterpret_cast<const void*>(address), sizes_.memory(), sender);
     if (here == nullptr || address % alignof(RingLine) != 0) {
-      log(LogLevel::warn, fmt::format("rank {} has made no ring where it says that it has", sender));
+      log(LogLevel::warn, "rank {} has made no ring where it says that it has", sender);
       block_->rings[i].store(0, std::memory_order_relaxed);
       continue;
     }

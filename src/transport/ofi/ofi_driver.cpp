@@ -1,6 +1,5 @@
 #include "transport/ofi/ofi_driver.hpp"
 
-#include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -86,8 +85,8 @@ void OfiDriver::read_error() {
   }
   if (ended.peer != nullptr) {
     if (!ended.peer->failed.load(std::memory_order_relaxed)) {
-      log(LogLevel::info, fmt::format("{}: the connection to rank {} failed: {}", name_, ended.peer->rank,
-                                      fabric_failure(RMA_ERR_PEER_LOST, "libfabric", error.err).text()));
+      log(LogLevel::info, "{}: the connection to rank {} failed: {}", name_, ended.peer->rank,
+          fabric_failure(RMA_ERR_PEER_LOST, "libfabric", error.err).text());
     }
     operation->next = std::exchange(failed_, operation);
     return;
@@ -191,8 +190,8 @@ rma_status_t OfiDriver::withdraw(const OfiPurpose& purpose, OfiOperation* operat
   OfiPeer& peer = *purpose.peer;
   const bool again = error == -FI_EAGAIN && !refused_for_long(peer);
   if (!again) {
-    log(LogLevel::info, fmt::format("{}: rank {}: {}", name_, peer.rank,
-                                    fabric_failure(RMA_ERR_PEER_LOST, "posting", error).text()));
+    log(LogLevel::info, "{}: rank {}: {}", name_, peer.rank,
+        fabric_failure(RMA_ERR_PEER_LOST, "posting", error).text());
     fail(peer);
   }
   uncount(purpose);

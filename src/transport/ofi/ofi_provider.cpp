@@ -35,8 +35,8 @@ Transports open_all(std::vector<FabricCandidate>& candidates, const OfiOptions& 
     if (!candidate.unusable.empty() || opened.size() == most) continue;
     auto transport = OfiTransport::open(candidate, ofi, service);
     if (transport.ok()) {
-      log(LogLevel::debug, fmt::format("rail {}: libfabric's {} on {} ({})", opened.size(),
-                                       candidate.provider, candidate.device, candidate.fabric));
+      log(LogLevel::debug, "rail {}: libfabric's {} on {} ({})", opened.size(), candidate.provider,
+          candidate.device, candidate.fabric);
       opened.push_back(std::move(transport).value());
     } else {
       candidate.unusable = std::string(transport.status().text());

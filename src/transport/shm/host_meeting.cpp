@@ -133,7 +133,7 @@ Status HostMeeting::accept_callers() {
       return system_failure(RMA_ERR_SYSTEM, "accepting a call of another rank of this host", errno);
     }
     if (const ucred who = other_end(made); who.uid != ::geteuid()) {
-      log(LogLevel::warn, fmt::format("process {} of user {} calls, and is no rank", who.pid, who.uid));
+      log(LogLevel::warn, "process {} of user {} calls, and is no rank", who.pid, who.uid);
       continue;
     }
     connections_.push_back({.socket = std::move(made), .partner = {}, .heard = {}});
@@ -280,8 +280,7 @@ Result<HostPeer> HostMeeting::check(const Connection& connection, std::size_t pa
 Status HostMeeting::refuse(Connection& connection, Status why) {
   connection.over = true;
   if (connection.calling || why.code() == RMA_ERR_NO_MEMORY) return why;
-  log(LogLevel::warn,
-      fmt::format("process {} calls and is refused: {}", other_end(connection.socket).pid, why.text()));
+  log(LogLevel::warn, "process {} calls and is refused: {}", other_end(connection.socket).pid, why.text());
   return {};
 }
 

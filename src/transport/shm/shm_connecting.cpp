@@ -50,7 +50,7 @@ QueueShape make_queue(Segment& segment, std::uint32_t slots, std::uint32_t longe
   if (!shape.valid()) return {};
   auto taken = segment.take(shape.bytes());
   if (!taken.ok()) {
-    log(LogLevel::warn, fmt::format("no room for messages of a rank: {}", taken.status().text()));
+    log(LogLevel::warn, "no room for messages of a rank: {}", taken.status().text());
     return {};
   }
   *memory = {taken.value(), shape.bytes()};
@@ -107,8 +107,8 @@ void ShmMessageEndpoint::answer(std::size_t seat) {
                       ? admit(seat, card.value())
                       : Result<ShmPeer*>(Status(card.status().code(), std::string(card.status().text())));
   if (admitted.ok() && admitted.value()->open(my_seat_) != Seat::Answer::refused) return;
-  log(LogLevel::warn, fmt::format("rank {} calls and is refused: {}", locals_[seat],
-                                  admitted.ok() ? "it makes no sense" : admitted.status().text()));
+  log(LogLevel::warn, "rank {} calls and is refused: {}", locals_[seat],
+      admitted.ok() ? "it makes no sense" : admitted.status().text());
   mine.admitted.store(Seat::Answer::refused, std::memory_order_release);  // pairs with that in open()
 }
 

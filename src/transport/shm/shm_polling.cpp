@@ -1,7 +1,5 @@
 // How a shm endpoint takes in messages, and how it sleeps until one comes.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "transport/shm/shm_message_endpoint.hpp"
@@ -61,8 +59,7 @@ std::size_t ShmMessageEndpoint::take_messages(ShmPeer& peer, std::span<Completio
     const bool broken = state != State::nothing;
     if (!broken && !peer.gone) return filled;
     if (broken) {
-      log(LogLevel::warn,
-          fmt::format("rank {} writes messages that make no sense: it is given up", peer.rank()));
+      log(LogLevel::warn, "rank {} writes messages that make no sense: it is given up", peer.rank());
     }
     peer.told = true;
     if (!broken && peer.failed()) return filled;

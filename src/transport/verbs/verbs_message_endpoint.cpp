@@ -1,7 +1,6 @@
 #include "transport/verbs/verbs_message_endpoint.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -64,8 +63,8 @@ EndedRequest end_request(const VerbsMessageEndpoint::Connections& connections, c
   SendQueue& queue = connection.queue(id.queue % Connection::kQueues);
   const bool good = work.status == IBV_WC_SUCCESS;
   if (!good && !queue.failed()) {
-    log(LogLevel::info,
-        fmt::format("{}: the connection to rank {} failed: {}", name, peer, ibv_wc_status_str(work.status)));
+    log(LogLevel::info, "{}: the connection to rank {} failed: {}", name, peer,
+        ibv_wc_status_str(work.status));
     connection.fail();
   }
   const SendQueue::Ended over = queue.retire(id.number, good);

@@ -45,13 +45,13 @@ Result<std::vector<std::unique_ptr<Transport>>> open_verbs(const ProviderOptions
   for (const Port& port : ports) {
     if (!port.unusable.empty()) continue;
     if (opened.size() == options.most) {
-      log(LogLevel::info, fmt::format("{} port {} is not used: {} rails are the most", port.device,
-                                      port.number, options.most));
+      log(LogLevel::info, "{} port {} is not used: {} rails are the most", port.device, port.number,
+          options.most);
       continue;
     }
     RMA_TRY_ASSIGN(transport, VerbsTransport::open(port, verbs, service));
-    log(LogLevel::debug, fmt::format("rail {}: {} port {}, {} index {}, MTU {}", opened.size(), port.device,
-                                     port.number, port.gid_type, port.gid_index, mtu_bytes(port.mtu)));
+    log(LogLevel::debug, "rail {}: {} port {}, {} index {}, MTU {}", opened.size(), port.device, port.number,
+        port.gid_type, port.gid_index, mtu_bytes(port.mtu));
     opened.push_back(std::move(transport));
   }
   if (opened.empty()) return no_port(ports);

@@ -233,7 +233,7 @@ bool VerbsTransport::arm() {
 void VerbsTransport::serve_device_event() {
   ibv_async_event event = {};
   if (ibv_get_async_event(context_.get(), &event) != 0) return;
-  log(LogLevel::info, fmt::format("{}: {}", name_, ibv_event_type_str(event.event_type)));
+  log(LogLevel::info, "{}: {}", name_, ibv_event_type_str(event.event_type));
   ibv_ack_async_event(&event);
 }
 
