@@ -20,7 +20,9 @@ class RingMemory {
   /// @param most     the most pieces that exist at the same time
   /// @param writers  peers for rings; this process alone for images
   RingMemory(Registrar& registrar, std::size_t bytes, std::size_t most, BouncePool::Writers writers)
-      : registrar_(registrar), bytes_(bytes), most_(most), writers_(writers) {}
+      : registrar_(registrar), bytes_(bytes), most_(most), writers_(writers) {
+    spare_.reserve(most);  // give() allocates nothing
+  }
 
   /// Takes a piece. Returns null if all are taken, or if no more can be registered.
   [[nodiscard]] Piece take();

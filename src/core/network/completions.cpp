@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "fabric/bounce_pool.hpp"
+#include "util/exhausted.hpp"
 #include "util/statistics.hpp"
 
 namespace librma {
@@ -53,7 +55,9 @@ void Completions::end_unposted(Fragment& fragment, rma_status_t status) {
   report_end(fragment, status);
 }
 
-bool Completions::progress() {
+// Nothing here needs memory. If that changed, completions that were taken out of a device's queue would be
+// lost, and threads would wait for them for ever.
+bool Completions::progress() noexcept try {
   std::array<transport::Completion, 32> completions;
   bool found = false;
   for (std::size_t rail = 0; rail < rails_.count(); ++rail) {
@@ -62,6 +66,8 @@ bool Completions::progress() {
     found = found || filled != 0;
   }
   return post_retries() || found;
+} catch (const std::bad_alloc&) {
+  end_exhausted("the completions of a device");
 }
 
 void Completions::take_in(std::size_t rail, const transport::Completion& completion) {

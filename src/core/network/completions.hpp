@@ -33,8 +33,9 @@ class Completions {
   /// Deals with a fragment that its rail did not take: posts it on another rail, or ends it.
   void end_unposted(Fragment& fragment, rma_status_t status);
 
-  /// Takes in completions. Returns whether it took in or posted anything.
-  bool progress();
+  /// Takes in completions. Returns whether it took in or posted anything. Ends the process if it runs out of
+  /// memory.
+  bool progress() noexcept;
 
  private:
   void take_in(std::size_t rail, const transport::Completion& completion);

@@ -12,6 +12,8 @@ Status OfiHandshakes::open(fid_ep* endpoint, fid_av* addresses) {
   endpoint_ = endpoint;
   addresses_ = addresses;
   slots_.resize((kReceives + kSends) * kSlot);
+  arrived_.reserve(kMostArrived);
+  serving_.reserve(kMostArrived);
   RMA_TRY_ASSIGN(registration, memory_.add(slots_.data(), slots_.size()));
   registration_ = registration;
   for (std::size_t i = 0; i < kReceives + kSends; ++i) {
@@ -50,13 +52,15 @@ Result<fi_addr_t> OfiHandshakes::resolve(const OfiAddress& address) {
 void OfiHandshakes::send(const OfiAddress& to, const OfiHandshake& handshake) {
   const auto name = resolve(to);
   if (!name.ok()) return;
+  std::list<Waiting> waiting(1, {.to = name.value(), .memory = {}, .attempts = 0});
   {
     const std::lock_guard guard(lock_);
     if (free_sends_.empty()) return;
     const Local slot = free_sends_.back();
     free_sends_.pop_back();
     std::memcpy(slot.address, &handshake, sizeof handshake);
-    waiting_.push_back({.to = name.value(), .memory = slot, .attempts = 0});
+    waiting.front().memory = slot;
+    waiting_.splice(waiting_.end(), waiting);
   }
   driver_.call_service();
 }
@@ -94,7 +98,7 @@ void OfiHandshakes::ended(const Local& memory, std::size_t arrived) {
     const std::lock_guard guard(lock_);
     if (!receive) {
       free_sends_.push_back(memory);
-    } else if (arrived == sizeof(OfiHandshake)) {
+    } else if (arrived == sizeof(OfiHandshake) && arrived_.size() < kMostArrived) {
       std::memcpy(&arrived_.emplace_back(), memory.address, sizeof(OfiHandshake));
       call = true;
     }

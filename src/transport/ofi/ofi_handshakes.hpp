@@ -29,25 +29,27 @@ class OfiHandshakes {
   [[nodiscard]] Result<fi_addr_t> resolve(const OfiAddress& address);
   /// Sends a handshake, now or from the service thread.
   void send(const OfiAddress& to, const OfiHandshake& handshake);
-  /// OfiDriver::HandshakeEnded.
+  /// OfiDriver::HandshakeEnded. Needs no memory: a thread that threw here would lose completions.
   void ended(const Local& memory, std::size_t arrived);
 
   /// Passes the handshakes that have arrived to `receiver` and sends those that wait. Only the service thread
   /// calls it. Returns whether some wait still.
   template <typename Receiver>
   [[nodiscard]] bool serve(const Receiver& receiver) {
-    std::vector<OfiHandshake> arrived;
+    serving_.clear();
     {
       const std::lock_guard guard(lock_);
-      arrived.swap(arrived_);
+      serving_.swap(arrived_);
     }
-    for (const OfiHandshake& ofi_handshake : arrived) receiver(std::as_bytes(std::span(&ofi_handshake, 1)));
+    for (const OfiHandshake& arrived : serving_) receiver(std::as_bytes(std::span(&arrived, 1)));
     return send_waiting();
   }
 
  private:
   static constexpr std::size_t kReceives = 64;
   static constexpr std::size_t kSends = 32;
+  /// Handshakes beyond these that come before the service thread looks are dropped.
+  static constexpr std::size_t kMostArrived = 4 * kReceives;
   static constexpr std::size_t kSlot = 320;
   static_assert(sizeof(OfiHandshake) <= kSlot);
   /// Attempts to send, each at least 0.1 ms after the one before. A caller repeats its hello meanwhile.
@@ -70,11 +72,12 @@ class OfiHandshakes {
   fid_av* addresses_ = nullptr;
   std::vector<std::byte> slots_;
   Registration registration_;
-  std::mutex lock_;  ///< guards the members below
-  std::vector<OfiHandshake> arrived_;
+  std::mutex lock_;                    ///< guards the members below
+  std::vector<OfiHandshake> arrived_;  ///< with room for kMostArrived
   std::vector<Local> free_sends_;
   std::list<Waiting> waiting_;
   std::map<std::array<std::uint8_t, OfiAddress::kMostBytes>, fi_addr_t> known_;
+  std::vector<OfiHandshake> serving_;  ///< the service thread's own; with room for kMostArrived
 };
 
 }  // namespace librma::transport
