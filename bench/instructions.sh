@@ -10,7 +10,10 @@
 #   arrival            the arrival of the message of a posted receive, while the program calls something else
 #   start-*            MPI_Start of persistent requests
 #   barrier, allreduce of the rank that comes last
-#   put, rma_put       into the mapped window of the other rank; the second by rma.h
+#   put, get           into and from the mapped window of the other rank
+#   *-flush            the call with MPI_Win_flush
+#   rma_put            put, by rma.h
+# MPICH has no rows of windows: its target answers only while it calls MPI.
 #
 # usage: bench/instructions.sh [--build DIR] [--mpi LIST] [--json FILE] [--limits FILE]
 #   --build DIR    build folder with librma and its compiler wrapper (default build)
@@ -63,6 +66,7 @@ count() {
   local name=$1 compiler=$2
   local -a options=()
   [ "$name" != librma ] || options=(-DWITH_RMA -Iinclude "-L$build/src" "-Wl,-rpath,$build/src" -lrma)
+  [ "$name" != mpich ] || options=(-DWITHOUT_WINDOWS)
   shift 2
   mkdir "$work/$name"
   "$compiler" -O2 -Wno-stringop-overflow -o "$work/$name/calls" bench/instructions/calls.c "${options[@]}"
@@ -84,7 +88,7 @@ for name in ${chosen//,/ }; do
     openmpi)
       command -v mpicc.openmpi > /dev/null || continue
       OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-        count openmpi mpicc.openmpi mpirun.openmpi --oversubscribe --mca btl vader,self
+        count openmpi mpicc.openmpi mpirun.openmpi --oversubscribe --mca btl vader,self --mca osc sm
       ;;
     mpich)
       command -v mpicc.mpich > /dev/null || continue

@@ -206,8 +206,30 @@ static void other_of_exchanges(void) {
   meet();
 }
 
-// Rank 0 puts into the window of rank 1, in an epoch that all targets share.
-static void puts_into_window(void) {
+#ifndef WITHOUT_WINDOWS
+static void put_one(int i, MPI_Win window) { MPI_Put(&data[i], 8, MPI_BYTE, 1, 8L * i, 8, MPI_BYTE, window); }
+static void get_one(int i, MPI_Win window) { MPI_Get(&data[i], 8, MPI_BYTE, 1, 8L * i, 8, MPI_BYTE, window); }
+static void accumulate_one(int i, MPI_Win window) {
+  MPI_Accumulate(&data[i], 1, MPI_LONG, 1, 8L * i, 1, MPI_LONG, MPI_SUM, window);
+}
+static void fetch_and_add_one(int i, MPI_Win window) {
+  MPI_Fetch_and_op(&data[i], &data[kCalls + i], MPI_LONG, 1, 8L * i, MPI_SUM, window);
+}
+
+// Counts the calls, each followed by its flush if `flushes`.
+static inline __attribute__((always_inline)) void one_sided(const char* name, void (*call)(int, MPI_Win),
+                                                            int flushes, MPI_Win window) {
+  begin();
+  for (int i = 0; i < kCalls; ++i) {
+    call(i, window);
+    if (flushes) MPI_Win_flush(1, window);
+  }
+  end_row(name, kCalls);
+  MPI_Win_flush(1, window);
+}
+
+// Rank 0 uses the window of rank 1, in an epoch that all targets share.
+static void window_calls(void) {
   void* mine = NULL;
   void* parts[2] = {NULL, NULL};
   MPI_Win window;
@@ -216,10 +238,12 @@ static void puts_into_window(void) {
   MPI_Win_lock_all(0, window);
   meet();
   if (rank == 0) {
-    begin();
-    for (int i = 0; i < kCalls; ++i) MPI_Put(&data[i], 8, MPI_BYTE, 1, 8L * i, 8, MPI_BYTE, window);
-    end_row("put", kCalls);
-    MPI_Win_flush(1, window);
+    one_sided("put", put_one, 0, window);
+    one_sided("get", get_one, 0, window);
+    one_sided("put-flush", put_one, 1, window);
+    one_sided("get-flush", get_one, 1, window);
+    one_sided("accumulate-flush", accumulate_one, 1, window);
+    one_sided("fetch-and-op-flush", fetch_and_add_one, 1, window);
 #ifdef WITH_RMA
     begin();
     for (int i = 0; i < kCalls; ++i) rma_put((long*)parts[1] + i, &data[i], 8, 1);
@@ -230,6 +254,7 @@ static void puts_into_window(void) {
   MPI_Win_unlock_all(window);
   MPI_Win_free(&window);
 }
+#endif
 
 // The other rank has gone in first, as long before as a collective of two takes, and waits.
 static void collective(int reduces) {
@@ -282,7 +307,9 @@ int main(int argc, char** argv) {
     all(receives, other_of_receives);
     all(exchanges, other_of_exchanges);
     for (int reduces = 0; reduces < 2; ++reduces) collectives(reduces);
-    puts_into_window();
+#ifndef WITHOUT_WINDOWS
+    window_calls();
+#endif
   }
   MPI_Finalize();
   return 0;

@@ -50,10 +50,12 @@ MAKES_REQUEST = re.compile(
 PLACE = re.compile(r"(int|MPI_(Aint|Count)|" + "|".join([*MADE, *WORDS]) + r")\*$")
 CHECKS_ITSELF = ("point_to_point", "partitioned", "collectives")
 MAY_BE_NULL = ("argc",)
-# The functions with short ways, which they try in this order: x_y(arguments) of messages/short_calls.hpp, for the way x
+# The functions with short ways, which they try in this order: x_y(arguments) of the file that has them, for the way x
 # and the function y, does the whole call and returns true if it is one of the usual ones. Otherwise it does nothing.
 SHORT_WAYS = {"Send": ("inlined", "short"), "Isend": ("inlined", "short"), "Recv": ("short",), "Irecv": ("inlined",),
-              "Wait": ("inlined", "short"), "Test": ("short",), "Iprobe": ("short",)}
+              "Wait": ("inlined", "short"), "Test": ("short",), "Iprobe": ("short",),
+              "Put": ("inlined",), "Get": ("inlined",)}
+SHORT_WAYS_OF_WINDOWS = ("Put", "Get")
 # Those whose inlined way may end by a call of another function, and stores its result.
 STORES_RESULT = ("Irecv", "Wait")
 # Families of functions that only call one other function. {0}, {1}, ... are the parameters, {all} all of
@@ -357,7 +359,9 @@ def entry(function, suffix, large, checks):
 
 
 def entries(title, functions, checks):
-    short_ways = ['#include "twosided_compat/messages/short_calls.hpp"'] * any(f.name in SHORT_WAYS for f in functions)
+    short = {f.name for f in functions if f.name in SHORT_WAYS}
+    short_ways = ['#include "twosided_compat/messages/short_calls.hpp"'] * bool(short.difference(SHORT_WAYS_OF_WINDOWS))
+    short_ways += ['#include "twosided_compat/windows/short_transfers.hpp"'] * bool(short.intersection(SHORT_WAYS_OF_WINDOWS))
     lines = [f"// The entry points of the chapter: {title}.", "", '#include "twosided_compat/binding/entry.hpp"',
              '#include "twosided_compat/calls.hpp"', *short_ways, "", "using namespace librma::mpi;", "", 'extern "C" {', ""]
     lines += [entry(function, suffix, large, checks) for function in functions for suffix, large in FORMS[function.forms]]

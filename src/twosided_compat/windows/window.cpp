@@ -30,6 +30,7 @@ Window::Window(const Communicator& comm, int flavor, rma_team_t team)
       members_(comm.members()),
       session_(comm.session()),
       rank_(comm.rank()),
+      size_(comm.size()),
       flavor_(flavor),
       team_(team),
       parts_(static_cast<std::size_t>(comm.size())) {

@@ -75,9 +75,9 @@ struct WindowPart {
   std::uintptr_t control = 0;  ///< the member's WindowControl, in its address space
   bool has_words = false;      ///< whether accumulates update words there; see window_accumulation.hpp
   bool is_dynamic = false;     ///< whether each address decides that, in a dynamic window
-  SharedData data;             ///< in a dynamic window: the owner's
   /// Relaxed: a program that opens an epoch in one thread and uses it in another orders the two.
   std::atomic<Access> access = Access::kNone;
+  SharedData data;  ///< in a dynamic window: the owner's
 };
 
 /// The epoch of this process that concerns all members.
@@ -135,7 +135,7 @@ class Window : public ErrorHandlerOwner {
   Window(const Communicator& comm, int flavor, rma_team_t team);
 
   [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int size() const { return members_->size(); }
+  [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] const std::shared_ptr<const Members>& members() const { return members_; }
   /// Returns the session() of the communicator over which the window was made.
   [[nodiscard]] std::uint64_t session() const { return session_; }
@@ -151,16 +151,15 @@ class Window : public ErrorHandlerOwner {
   [[nodiscard]] WindowPart& part(int member) { return parts_[static_cast<std::size_t>(member)]; }
   [[nodiscard]] const WindowPart& part(int member) const { return parts_[static_cast<std::size_t>(member)]; }
   [[nodiscard]] WindowPart& own_part() { return part(rank_); }
-  /// Returns the part of a member that an epoch lets this process access. Returns null if there is no such
-  /// epoch, or no such member.
-  [[nodiscard]] WindowPart* accessible(int member) {
-    if (static_cast<std::size_t>(static_cast<unsigned>(member)) >= parts_.size()) [[unlikely]]
-      return nullptr;
-    WindowPart& found = part(member);
-    const bool open = epoch.load(std::memory_order_relaxed) != Epoch::kNone ||
-                      found.access.load(std::memory_order_relaxed) != Access::kNone;
-    return open ? &found : nullptr;
+  /// Returns whether there is such a member and an epoch lets this process access its part.
+  [[nodiscard]] bool opens(int member) const {
+    if (static_cast<unsigned>(member) >= static_cast<unsigned>(size_)) [[unlikely]]
+      return false;
+    return epoch.load(std::memory_order_relaxed) != Epoch::kNone ||
+           part(member).access.load(std::memory_order_relaxed) != Access::kNone;
   }
+  /// Returns the part of such a member, or null.
+  [[nodiscard]] WindowPart* accessible(int member) { return opens(member) ? &part(member) : nullptr; }
 
   /// The word of `member` in which `by` counts how often it has posted to this member (MPI_Win_post), and how
   /// often it has completed its access to this member's memory (MPI_Win_complete). Only `by` writes it.
@@ -210,6 +209,7 @@ class Window : public ErrorHandlerOwner {
   const std::shared_ptr<const Members> members_;
   const std::uint64_t session_;
   const int rank_;
+  const int size_;
   const int flavor_;
   rma_team_t team_;
   std::vector<WindowPart> parts_;

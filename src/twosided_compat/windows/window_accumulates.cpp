@@ -101,6 +101,15 @@ int no_request() { return failure(MPI_ERR_ARG, "request is null"); }
 
 int accumulate(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
                MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win win) {
+  const MappedTransfer usual =
+      mapped_transfer(origin, origin_count, origin_type, rank, disp, count, type, win);
+  if (usual.part != nullptr && usual.bytes != 0) [[likely]] {
+    int code = MPI_SUCCESS;
+    if (run_mapped(*find<Window>(win), usual, static_cast<const std::byte*>(origin),
+                   *find<Datatype>(type)->predefined(), op, code)) [[likely]] {
+      return code;
+    }
+  }
   return accumulate_with({origin, origin_count, origin_type}, nullptr, rank, disp, count, type, op, win);
 }
 

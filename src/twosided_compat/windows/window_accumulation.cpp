@@ -122,6 +122,22 @@ int run_on_words(const Accumulation& accumulation) {
   return code;
 }
 
+/// Updates words of a part that is mapped here, one after the other. They are aligned.
+template <class Word>
+int update_words_here(const MappedTransfer& target, const std::byte* origin, const WordOperation& operation) {
+  const WindowPart& part = *target.part;
+  const std::uintptr_t address = part.base + target.offset;
+  for (std::size_t at = 0; at != target.bytes; at += sizeof(Word)) {
+    Word operand = 0;
+    std::memcpy(&operand, origin + at, sizeof operand);
+    Word old = 0;
+    const rma_status_t status =
+        perform(operation, word_of<Word>(part, address + at), operand, old, part.owner);
+    if (status != RMA_SUCCESS) return access_failure(status);
+  }
+  return MPI_SUCCESS;
+}
+
 // ---- Other elements, under the lock ---------------------------------------------------------------------
 
 /// Moves all data of a target from or to one piece of memory, and waits.
@@ -248,6 +264,31 @@ int run(Window& win, const Accumulation& accumulation) {
   }
   return type.size == sizeof(std::uint64_t) ? run_on_words<std::uint64_t>(accumulation)
                                             : run_on_words<std::uint32_t>(accumulation);
+}
+
+bool run_mapped(const Window& win, const MappedTransfer& target, const std::byte* origin,
+                const PredefinedType& type, MPI_Op op, int& code) {
+  // A sum of integers needs no look into the table of operators.
+  const bool adds = op == MPI_SUM && type.type_class != TypeClass::kLogical && is_word(*target.part, type);
+  const kernels::Loop kernel = !adds && is_predefined_operator(op) ? find_loop(op, type) : nullptr;
+  // MPI_REPLACE has no loop, too.
+  if ((kernel == nullptr && !adds) || type.size != type.extent) return false;
+  if (adds || is_word(*target.part, type)) {
+    if (!is_aligned(target.there(), type.size)) return false;
+    const WordOperation operation = adds ? WordOperation{.is_native = true, .native = RMA_FETCH_ADD}
+                                         : word_operation(predefined_number(op), kernel);
+    code = type.size == sizeof(std::uint64_t) ? update_words_here<std::uint64_t>(target, origin, operation)
+                                              : update_words_here<std::uint32_t>(target, origin, operation);
+    return true;
+  }
+  const std::size_t alignment = element_alignment(type);
+  if (!is_aligned(target.here(), alignment) || !is_aligned(origin, alignment)) return false;
+  AccumulateLock lock(win, *target.part);
+  code = lock.acquire();
+  if (code != MPI_SUCCESS) return true;
+  kernel(origin, target.here(), target.bytes / type.size, nullptr);
+  code = lock.release();
+  return true;
 }
 
 Words words_in(const Target& target, const PredefinedType& type) {

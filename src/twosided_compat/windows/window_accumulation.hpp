@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/operators.hpp"
+#include "twosided_compat/windows/short_transfers.hpp"
 #include "twosided_compat/windows/window_layouts.hpp"
 #include "twosided_compat/windows/window_waiting.hpp"
 
@@ -71,6 +72,10 @@ enum class Words : std::uint8_t { kNone, kSome, kAll };
 
 /// Performs the accumulate. MPI_ERR_DISP if a word at the target is not aligned.
 [[nodiscard]] int run(Window& win, const Accumulation& accumulation);
+/// Performs an accumulate that fetches nothing, of elements of `type`, where the target is mapped, and stores
+/// its result. Returns false and has done nothing if it takes more than that, or if it is an error.
+[[nodiscard]] bool run_mapped(const Window& win, const MappedTransfer& target, const std::byte* origin,
+                              const PredefinedType& type, MPI_Op op, int& code);
 
 /// The lock of a part of a window. Processes hold it while they update elements that no atomic instruction
 /// updates. It is a FairLock. Its holder waits for no other lock.

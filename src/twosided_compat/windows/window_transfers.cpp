@@ -5,52 +5,13 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
+#include "twosided_compat/windows/short_transfers.hpp"
 #include "twosided_compat/windows/window_layouts.hpp"
-#include "util/copy_word.hpp"
-#include "util/range_check.hpp"
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
 
 namespace librma::mpi {
 namespace {
-
-/// The usual case: one contiguous predefined type on both sides, and memory that is mapped here.
-struct UsualCase {
-  const WindowPart* part = nullptr;  ///< null: it is another case, or an error
-  std::size_t offset = 0;
-  std::size_t bytes = 0;
-
-  [[nodiscard]] std::byte* here() const { return part->here + offset; }
-  /// Returns the address in the memory of part->owner.
-  [[nodiscard]] std::byte* there() const { return reinterpret_cast<std::byte*>(part->base + offset); }
-};
-
-[[gnu::always_inline]] inline UsualCase usual_case(const void* origin, MPI_Count origin_count,
-                                                   MPI_Datatype origin_type, int rank, MPI_Aint disp,
-                                                   MPI_Count count, MPI_Datatype type, MPI_Win handle) {
-  const std::size_t size = dense_size(type);
-  auto* const win = find<Window>(handle);
-  constexpr MPI_Count kMost = MPI_Count{1} << 40U;  // so that the product does not overflow
-  if (win == nullptr || size == 0 || type != origin_type || count != origin_count || count < 0 ||
-      count > kMost || origin == nullptr || disp < 0) [[unlikely]] {
-    return {};
-  }
-  const WindowPart* const part = win->accessible(rank);
-  if (part == nullptr || part->here == nullptr) [[unlikely]]
-    return {};
-  const std::size_t bytes = static_cast<std::size_t>(count) * size;
-  std::size_t offset = 0;
-  if (__builtin_mul_overflow(static_cast<std::size_t>(disp), part->unit, &offset) ||
-      !range_contains(part->bytes, offset, bytes)) [[unlikely]] {
-    return {};
-  }
-  return {.part = part, .offset = offset, .bytes = bytes};
-}
-
-/// Copies what one instruction copies. Returns false if it does not.
-[[gnu::always_inline]] inline bool copy_any_word(void* to, const void* from, std::size_t bytes) {
-  return copy_word<std::uint64_t>(to, from, bytes) || copy_word<std::uint32_t>(to, from, bytes);
-}
 
 /// Moves data in all cases. `request` is null if the epoch completes the operation.
 int move(Direction direction, const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank,
@@ -92,10 +53,9 @@ int move_with_request(Direction direction, const void* origin, MPI_Count origin_
 
 int put(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
         MPI_Count count, MPI_Datatype type, MPI_Win win) {
-  const UsualCase usual = usual_case(origin, origin_count, origin_type, rank, disp, count, type, win);
-  if (usual.part != nullptr) [[likely]] {
-    if (copy_any_word(usual.here(), origin, usual.bytes)) [[likely]]
-      return MPI_SUCCESS;
+  const MappedTransfer usual =
+      mapped_transfer(origin, origin_count, origin_type, rank, disp, count, type, win);
+  if (usual.part != nullptr && usual.bytes != 0) [[likely]] {
     return checked(rma_put_nbi(usual.there(), origin, usual.bytes, usual.part->owner));
   }
   return move(Direction::kPut, origin, origin_count, origin_type, rank, disp, count, type, win, nullptr);
@@ -103,10 +63,9 @@ int put(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, in
 
 int get(void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
         MPI_Count count, MPI_Datatype type, MPI_Win win) {
-  const UsualCase usual = usual_case(origin, origin_count, origin_type, rank, disp, count, type, win);
-  if (usual.part != nullptr) [[likely]] {
-    if (copy_any_word(origin, usual.here(), usual.bytes)) [[likely]]
-      return MPI_SUCCESS;
+  const MappedTransfer usual =
+      mapped_transfer(origin, origin_count, origin_type, rank, disp, count, type, win);
+  if (usual.part != nullptr && usual.bytes != 0) [[likely]] {
     return checked(rma_get_nbi(origin, usual.there(), usual.bytes, usual.part->owner));
   }
   return move(Direction::kGet, origin, origin_count, origin_type, rank, disp, count, type, win, nullptr);
