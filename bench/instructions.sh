@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Counts instructions of MPI calls with 8 bytes between two processes of this host, by Callgrind: for librma,
 # and for Open MPI and MPICH if they are installed. Counts do not depend on other work of the machine.
-# bench/instructions/calls.c has the calls. A row is the number of instructions of one call, of Waitall per
+# bench/instructions/calls.c and puts.c have the calls. A row is the number of instructions of one call, of Waitall per
 # request:
 #   irecv-posted       its message comes later
 #   irecv-sent         its message has been sent
@@ -13,6 +13,7 @@
 #   put, get           into and from the mapped window of the other rank
 #   *-flush            the call with MPI_Win_flush
 #   rma_put            put, by rma.h
+#   shmem_*, ARMCI_*   to and from the memory of the other rank, by OpenSHMEM and ARMCI
 # MPICH has no rows of windows: its target answers only while it calls MPI.
 #
 # usage: bench/instructions.sh [--build DIR] [--mpi LIST] [--json FILE] [--limits FILE]
@@ -61,38 +62,65 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# count NAME COMPILER LAUNCHER...: builds the program with an MPI and runs it. The counts are in $work/NAME.
+# count NAME PROGRAM LAUNCHER...: runs $work/NAME/PROGRAM. The counts are in $work/NAME.
 count() {
-  local name=$1 compiler=$2
-  local -a options=()
-  [ "$name" != librma ] || options=(-DWITH_RMA -Iinclude "-L$build/src" "-Wl,-rpath,$build/src" -lrma)
-  [ "$name" != mpich ] || options=(-DWITHOUT_WINDOWS)
+  local name=$1 program=$2
   shift 2
-  mkdir "$work/$name"
-  "$compiler" -O2 -Wno-stringop-overflow -o "$work/$name/calls" bench/instructions/calls.c "${options[@]}"
   head -c 4096 /dev/zero > "$work/$name/meetings"
   timeout 300 "$@" -n 2 valgrind --tool=callgrind --collect-atstart=no \
-    --callgrind-out-file="$work/$name/out.%p" "$work/$name/calls" "$work/$name/meetings" \
+    --callgrind-out-file="$work/$name/$program.out.%p" "$work/$name/$program" "$work/$name/meetings" \
     < /dev/null > "$work/$name/log" 2>&1 || {
     tail -n 20 "$work/$name/log" >&2
     fail "the program failed with $name"
   }
 }
 
+# build NAME PROGRAM COMPILER [OPTION...]: builds a program of bench/instructions
+build_program() {
+  local name=$1 program=$2 compiler=$3
+  shift 3
+  mkdir -p "$work/$name"
+  "$compiler" -O2 -Wno-stringop-overflow -o "$work/$name/$program" "bench/instructions/$program.c" "$@"
+}
+
+# armci_rows NAME COMPILER OPTIONS LAUNCHER...: the rows of ARMCI, if it is installed
+armci_rows() {
+  local name=$1 compiler=$2
+  local -a options
+  read -ra options <<< "$3"
+  shift 3
+  mkdir -p "$work/$name"
+  "$compiler" -O2 -o "$work/$name/armci" bench/instructions/puts.c "${options[@]}" 2> "$work/$name/log" || return 0
+  count "$name" armci "$@"
+}
+
 names=()
 for name in ${chosen//,/ }; do
   case $name in
     librma)
-      count librma "$build/bin/rma_mpicc" "$build/bin/rmarun"
+      rma=(-Iinclude "-L$build/src" "-Wl,-rpath,$build/src" -lrma)
+      build_program librma calls "$build/bin/rma_mpicc" -DWITH_RMA "${rma[@]}"
+      count librma calls "$build/bin/rmarun"
+      build_program librma puts "$build/bin/rma_oshcc" -DWITH_SHMEM
+      count librma puts "$build/bin/rmarun"
+      armci_rows librma "$build/bin/rma_mpicc" "-Iinclude -L$build/armci-rma -Wl,-rpath,$build/armci-rma -larmci" "$build/bin/rmarun"
       ;;
     openmpi)
       command -v mpicc.openmpi > /dev/null || continue
-      OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-        count openmpi mpicc.openmpi mpirun.openmpi --oversubscribe --mca btl vader,self --mca osc sm
+      export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+      launch=(mpirun.openmpi --oversubscribe --mca btl vader,self --mca osc sm)
+      build_program openmpi calls mpicc.openmpi
+      count openmpi calls "${launch[@]}"
+      if command -v oshcc > /dev/null; then
+        build_program openmpi puts oshcc -DWITH_SHMEM
+        count openmpi puts env UCX_MEM_EVENTS=no oshrun --oversubscribe
+      fi
+      armci_rows openmpi mpicc.openmpi -larmci-openmpi "${launch[@]}"
       ;;
     mpich)
       command -v mpicc.mpich > /dev/null || continue
-      count mpich mpicc.mpich mpirun.mpich
+      build_program mpich calls mpicc.mpich -DWITHOUT_WINDOWS
+      count mpich calls mpirun.mpich
       ;;
     *) fail "--mpi $name is none of librma, openmpi and mpich" ;;
   esac

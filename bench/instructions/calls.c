@@ -2,51 +2,24 @@
 // bench/instructions.sh runs it and reads what Callgrind writes: one part of its output for each row, named
 // after the row and its number of calls.
 //
-// Callgrind counts only between begin() and end_row(), and only in rank 0. Before that the processes meet in
-// a mapped file, which is no communication of MPI. So a message lies where its sender has put it when the
-// call that is counted begins, and no loop that waits is counted.
+// Callgrind counts only between begin() and end_row(), and only in rank 0. Before that the processes meet()
+// (rows.h). So a message lies where its sender has put it when the call that is counted begins, and no loop
+// that waits is counted.
 //
 // usage: calls FILE     FILE has at least 4096 zero bytes; both ranks map it
 
-#include <fcntl.h>
 #include <mpi.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-#include <valgrind/callgrind.h>
+
+#include "rows.h"
 
 #ifdef WITH_RMA
 #include <rma/rma.h>
 #endif
 
-// Fewer than the 64 cells in which MPICH keeps messages between processes of a host.
-enum { kCalls = 32, kTag = 7, kOtherTag = 8 };
+enum { kTag = 7, kOtherTag = 8 };
 
-static int rank;
-static _Atomic int* meetings;  // by rank
-static long data[2 * kCalls];
 static MPI_Request requests[2 * kCalls];
-
-// Waits until the other rank is here too.
-static void meet(void) {
-  const int mine = atomic_fetch_add(&meetings[rank], 1) + 1;
-  while (atomic_load(&meetings[1 - rank]) < mine) usleep(200);
-}
-
-static void begin(void) {
-  CALLGRIND_ZERO_STATS;
-  CALLGRIND_TOGGLE_COLLECT;
-}
-
-// Ends a row of so many calls.
-static void end_row(const char* name, int calls) {
-  CALLGRIND_TOGGLE_COLLECT;
-  char text[64];
-  snprintf(text, sizeof text, "%s=%d", name, calls);
-  CALLGRIND_DUMP_STATS_AT(text);
-}
 
 static void send_all(void) {
   for (int i = 0; i < kCalls; ++i) MPI_Send(&data[i], 8, MPI_BYTE, 1 - rank, kTag, MPI_COMM_WORLD);
@@ -291,16 +264,7 @@ static void all(void (*counted)(void), void (*other)(void)) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const int file = argc == 2 ? open(argv[1], O_RDWR) : -1;
-  if (file < 0) {
-    fprintf(stderr, "usage: calls FILE, on 2 ranks\n");
-    return 2;
-  }
-  meetings = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (meetings == MAP_FAILED) {
-    perror("calls: mmap");
-    return 1;
-  }
+  if (!map_meetings("calls", argc, argv)) return 2;
   // Twice, because the first call of each kind opens paths and fills lists. The second round counts.
   for (int round = 0; round < 2; ++round) {
     all(sends, other_of_sends);

@@ -11,15 +11,19 @@ import re
 import sys
 
 
+PROGRAMS = ("calls", "puts", "armci")
+
+
 def part_of(path):
-    """Returns the number at the end of a part's name: parts are written in the order of the calls."""
-    return int(path.name.rsplit(".", 1)[1])
+    """Returns the place of a part. A program writes its parts in the order of its calls, with a number."""
+    program, _, _, part = path.name.split(".")
+    return PROGRAMS.index(program), int(part)
 
 
 def counts_of(folder):
     """Returns the instructions of one call by row. The second round of the program counts; it comes last."""
     counts = {}
-    for path in sorted(folder.glob("out.*.*"), key=part_of):
+    for path in sorted(folder.glob("*.out.*.*"), key=part_of):
         text = path.read_text()
         row = re.search(r"^desc: Trigger: Client Request: (.*)=(\d+)$", text, re.M)
         total = re.search(r"^(?:totals|summary): (\d+)", text, re.M)
