@@ -109,7 +109,8 @@ int run_on_words(const Accumulation& accumulation) {
   if (operation.is_native && rma_same_host(part.owner) == 0)
     return start_on_words<Word>(accumulation, operation.native);
   const bool in_place = accumulation.fetches && accumulation.result.is_contiguous();
-  const Bytes copy = accumulation.fetches && !in_place ? bytes_for(accumulation.result.bytes) : nullptr;
+  Bytes copy;
+  if (accumulation.fetches && !in_place) copy = bytes_for(accumulation.result.bytes);
   std::byte* const results = in_place ? accumulation.result.data : copy.get();
   const int code = for_words<Word>(accumulation, [&](Word* word, Word operand, std::size_t next) {
     Word old = 0;
