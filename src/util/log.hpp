@@ -23,8 +23,8 @@ enum class LogLevel : int { trace, debug, info, warn, error };
 /// called on a data path.
 void log(LogLevel level, std::string_view message) noexcept;
 
-/// Formats a message and prints it, likewise. It throws nothing, because who makes progress must lose no
-/// completion for the sake of a message.
+/// Formats a message and prints it likewise. It throws nothing, because threads that take in completions call
+/// it and must lose none of them.
 template <typename First, typename... More>
 [[gnu::cold]] void log(LogLevel level, fmt::format_string<First, More...> format, First&& first,
                        More&&... more) noexcept {

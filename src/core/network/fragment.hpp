@@ -51,7 +51,7 @@ struct Fragment {
   std::byte* copy_to = nullptr;  ///< the program's memory that gets the data of a get from the buffer
   std::shared_ptr<RegistrationCache::Use> use = nullptr;  ///< the local memory's registration
   bool movable = false;      ///< may go to another rail, because nobody can have seen its effect yet
-  Fragment* next = nullptr;  ///< behind this one in the list that it is in: in FragmentPool, or a queue
+  Fragment* next = nullptr;  ///< in the list of FragmentPool or of a FragmentQueue
 
   [[nodiscard]] transport::Cookie cookie() { return reinterpret_cast<std::uintptr_t>(this); }
   [[nodiscard]] static Fragment& of(transport::Cookie cookie) {
@@ -71,8 +71,8 @@ struct Fragment {
   }
 };
 
-/// Fragments in the order in which they came. To add one needs no memory, because a thread that takes in
-/// completions must lose none for lack of it. A fragment is in one list at most. Not thread-safe.
+/// Fragments in the order in which they came. push() needs no memory, because a thread that takes in
+/// completions calls it and must lose none of them. A fragment is in one list at most. Not thread-safe.
 class FragmentQueue {
  public:
   void push(Fragment& fragment) {

@@ -17,11 +17,11 @@
 namespace librma::mpi {
 
 /// A transfer in the usual case: one contiguous predefined type on both sides, and memory that is mapped
-/// here.
+/// here. In every other case, and if an argument is wrong, `part` is null or `bytes` is 0.
 struct MappedTransfer {
-  const WindowPart* part = nullptr;  ///< null: it is another case, or an error
+  const WindowPart* part = nullptr;
   std::size_t offset = 0;
-  std::size_t bytes = 0;  ///< 0: it may be another case, too
+  std::size_t bytes = 0;
 
   [[nodiscard]] std::byte* here() const { return part->here + offset; }
   /// Returns the address in the memory of part->owner.

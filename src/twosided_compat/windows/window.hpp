@@ -158,7 +158,7 @@ class Window : public ErrorHandlerOwner {
     return epoch.load(std::memory_order_relaxed) != Epoch::kNone ||
            part(member).access.load(std::memory_order_relaxed) != Access::kNone;
   }
-  /// Returns the part of such a member, or null.
+  /// Returns the part of a member if opens() allows that, else null.
   [[nodiscard]] WindowPart* accessible(int member) { return opens(member) ? &part(member) : nullptr; }
 
   /// The word of `member` in which `by` counts how often it has posted to this member (MPI_Win_post), and how

@@ -272,7 +272,7 @@ bool run_mapped(const Window& win, const MappedTransfer& target, const std::byte
   // A sum of integers needs no look into the table of operators.
   const bool adds = op == MPI_SUM && type.type_class != TypeClass::kLogical && is_word(*target.part, type);
   const kernels::Loop kernel = !adds && is_predefined_operator(op) ? find_loop(op, type) : nullptr;
-  // MPI_REPLACE has no loop, too.
+  // MPI_REPLACE has no loop either.
   if ((kernel == nullptr && !adds) || type.size != type.extent) return false;
   if (adds || is_word(*target.part, type)) {
     if (!is_aligned(target.there(), type.size)) return false;

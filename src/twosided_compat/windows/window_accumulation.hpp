@@ -73,8 +73,9 @@ enum class Words : std::uint8_t { kNone, kSome, kAll };
 
 /// Performs the accumulate. MPI_ERR_DISP if a word at the target is not aligned.
 [[nodiscard]] int run(Window& win, const Accumulation& accumulation);
-/// Performs an accumulate that fetches nothing, of elements of `type`, where the target is mapped, and stores
-/// its result. Returns false and has done nothing if it takes more than that, or if it is an error.
+/// Performs an accumulate that fetches nothing and whose target is mapped here. All elements are of `type`.
+/// Stores the call's result in `code`. Returns false, and has changed nothing, if the accumulate needs the
+/// general way or its arguments are wrong.
 [[nodiscard]] bool run_mapped(const Window& win, const MappedTransfer& target, const std::byte* origin,
                               const PredefinedType& type, MPI_Op op, int& code);
 
