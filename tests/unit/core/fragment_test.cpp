@@ -35,7 +35,9 @@ TEST(FragmentQueue, KeepsTheOrderAndNeedsNoMemory) {
   for (Fragment& fragment : fragments) queue.push(fragment);
   EXPECT_FALSE(end_failing());
   std::size_t found = 0;
-  for (const Fragment* at = queue.take_all(); at != nullptr; at = at->next) EXPECT_EQ(at, &fragments[found++]);
+  for (const Fragment* at = queue.take_all(); at != nullptr; at = at->next) {
+    EXPECT_EQ(at, &fragments[found++]);
+  }
   EXPECT_EQ(found, kFragments);
   EXPECT_EQ(queue.take_all(), nullptr);
   queue.push(fragments.back());
