@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Counts instructions of MPI calls with 8 bytes between two processes of this host, by Callgrind: for librma,
-# and for Open MPI and MPICH if they are installed. Counts do not depend on other work of the machine.
+# Counts instructions of calls of MPI, OpenSHMEM and ARMCI with 8 bytes between two processes of this host, by
+# Callgrind: for librma, and for Open MPI and MPICH if they are installed. Counts do not depend on other work of the machine.
 # bench/instructions/calls.c and puts.c have the calls. A row is the number of instructions of one call, of Waitall per
 # request:
 #   irecv-posted       its message comes later
@@ -75,7 +75,7 @@ count() {
   }
 }
 
-# build NAME PROGRAM COMPILER [OPTION...]: builds a program of bench/instructions
+# build_program NAME PROGRAM COMPILER [OPTION...]: builds a program of bench/instructions
 build_program() {
   local name=$1 program=$2 compiler=$3
   shift 3

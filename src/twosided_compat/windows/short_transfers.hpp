@@ -35,7 +35,7 @@ struct MappedTransfer {
                                                                         MPI_Datatype type, MPI_Win handle) {
   const std::size_t size = dense_size(type);
   auto* const win = find<Window>(handle);
-  // Then the product does not overflow. A negative count is a large number here.
+  // Up to this count, the bytes fit into a size. A negative count is a large number here.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 30U;
   if (win == nullptr || type != origin_type || count != origin_count ||
       static_cast<std::uint64_t>(count) > kMost || origin == nullptr) [[unlikely]] {
