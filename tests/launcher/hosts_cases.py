@@ -936,16 +936,17 @@ REFUSED = (255, "ssh: connect to host b port 22: Connection refused\n")
 
 
 def no_agent():
-    """A remote shell that is not on this machine."""
+    """A remote shell that is not on this machine. The engine may end one host's wrapper as soon as the other's has failed."""
+    missing = r"rmarun: the job cannot start(\n  host [ab]: this machine does not have the remote shell\n    .*: not found){1,2}\n"
     with network("a", "b") as hosts:
-        for words, text in (("no-such-shell -x", "--agent no-such-shell: there is no such program in PATH"),
-                            ("/no/such/shell", "--agent /no/such/shell: there is no such program"),
-                            ("$NOTHING no-such-shell", "the job cannot start\n  host a: this machine does not have the remote shell")):
+        for words, text in (("no-such-shell -x", "rmarun: --agent no-such-shell: there is no such program in PATH"),
+                            ("/no/such/shell", "rmarun: --agent /no/such/shell: there is no such program"),
+                            ("$NOTHING no-such-shell", missing)):
             hosts.agent, agent = words, hosts.agent
             code, out, err = hosts.run("--hosts", "a,b", "hostname")
             hosts.agent = agent
             equal((code, out), (1, ""), err)
-            contains(err, "rmarun: " + text)
+            assert re.search(text, err), err
             assert "openmpi-bin" not in err, err
 
 

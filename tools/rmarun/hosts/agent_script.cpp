@@ -22,7 +22,7 @@ constexpr double kRetrySeconds = 30;
 constexpr std::string_view kTransient =
     R"(*"onnection refused"*|*"onnection reset"*|*"onnection closed"*|*_exchange_identification*|)"
     R"(*"No route to host"*|*"emporary failure in name resolution"*)";
-/// The same for names of pods.
+/// The same for names of pods. A program that is not found, with exit code 127, is no such name.
 constexpr std::string_view kUnknownName =
     R"(*"ould not resolve"*|*"ame or service not known"*|*"nknown host"*|*"not found"*)";
 
@@ -82,7 +82,7 @@ std::string agent_script(const Way& way, const std::vector<Placed>& placed, cons
       "  echo waits > \"status.$host\"\n"
       "  {shell} \"$@\" < /dev/null > \"agent.$host\" 2>&1\n"
       "  code=$?\n"
-      "  [ $code = 0 ] && break\n"
+      "  case $code in 0|127) break ;; esac\n"
       "  failed=${{failed:-$(date +%s)}}\n"
       "  [ $(($(date +%s) - failed)) -ge {retry} ] && break\n"
       "  case $(tail -c 2000 \"agent.$host\") in {transient}) ;; *) break ;; esac\n"

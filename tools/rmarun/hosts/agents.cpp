@@ -18,8 +18,9 @@ namespace {
 constexpr std::size_t kShownLines = 5;
 constexpr std::size_t kShownLength = 200;
 constexpr std::string_view kStatusFile = "status.";
-/// The shell's code for a command that it does not find.
+/// The shell's code for a command that it does not find, and the last of the words that it has for that.
 constexpr std::string_view kShellNotFound = "127";
+constexpr std::string_view kNotFoundWords = "not found";
 
 /// States that the wrapper writes beside exit codes.
 constexpr std::string_view kWaits = "waits";
@@ -34,36 +35,45 @@ std::map<std::string, std::string> states_of_hosts(const std::string& directory)
        entry.increment(error)) {
     const std::string name = entry->path().filename();
     if (!name.starts_with(kStatusFile)) continue;
-    std::ifstream(entry->path()) >> states[name.substr(kStatusFile.size())];
+    std::string& state = states[name.substr(kStatusFile.size())];
+    // The wrapper is between two states if its file is empty.
+    if (!(std::ifstream(entry->path()) >> state)) state = kWaits;
   }
   return states;
 }
 
-/// Returns the last lines that the remote shell of a host has written.
-std::deque<std::string> words_of_agent(const std::string& directory, const std::string& host) {
+/// The last lines that the remote shell of a host has written.
+struct AgentWords {
   std::deque<std::string> lines;
+  /// Whether the wrapper itself says last that this machine does not have the remote shell:
+  /// "DIRECTORY/agent: 7: no-such-shell: not found".
+  bool missing_here = false;
+};
+
+AgentWords words_of_agent(const std::string& directory, const std::string& host) {
+  AgentWords words;
   std::ifstream file(fmt::format("{}/agent.{}", directory, host));
   for (std::string line; std::getline(file, line);) {
     std::ranges::replace_if(
         line, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
     if (line.find_first_not_of(' ') == line.npos || line.starts_with(kAddressWord)) continue;
-    lines.push_back(line.substr(0, kShownLength));
-    if (lines.size() > kShownLines) lines.pop_front();
+    words.missing_here = line.starts_with(directory + "/agent:") && line.ends_with(kNotFoundWords);
+    words.lines.push_back(line.substr(0, kShownLength));
+    if (words.lines.size() > kShownLines) words.lines.pop_front();
   }
-  return lines;
+  return words;
 }
 
-/// Says how the remote shell of a host has failed. `words` are its last lines.
-std::string_view describe_state(const std::string& state, const std::deque<std::string>& words,
-                                const std::string& directory) {
+/// Says how the remote shell of a host has failed.
+std::string_view describe_state(const std::string& state, const AgentWords& words) {
+  // Before the state: the engine may end a wrapper, because another has failed, before it writes its code.
+  if (words.missing_here) return "this machine does not have the remote shell";
   if (state == kWaits) return "the remote shell has not come back";
   if (state == kTriesAgain) return "the remote shell fails each time";
   if (state == std::to_string(kNoRoom)) return "there is no room for temporary files";
-  if (state != kShellNotFound) return "the remote shell has failed";
-  // The wrapper itself says which program it has not found: "DIRECTORY/agent: 7: no-such-shell: not found".
-  const bool here = !words.empty() && words.back().starts_with(directory + "/agent:");
-  return here ? "this machine does not have the remote shell"
-              : "the engine's daemon is not there (apt install openmpi-bin, on all hosts)";
+  if (state == kShellNotFound)
+    return "the engine's daemon is not there (apt install openmpi-bin, on all hosts)";
+  return "the remote shell has failed";
 }
 
 }  // namespace
@@ -74,9 +84,9 @@ std::string agents_text(const std::string& directory, const std::set<std::string
   for (const auto& [host, state] : states_of_hosts(directory)) {
     if (state == kSucceeded || !hosts.contains(host)) continue;
     const auto words = words_of_agent(directory, host);
-    std::string& to = state == kWaits && words.empty() ? silent : text;
-    to += fmt::format("\n  host {}: {}", host, describe_state(state, words, directory));
-    for (const std::string& line : words) to += "\n    " + line;
+    std::string& to = state == kWaits && words.lines.empty() ? silent : text;
+    to += fmt::format("\n  host {}: {}", host, describe_state(state, words));
+    for (const std::string& line : words.lines) to += "\n    " + line;
   }
   return text.empty() ? silent : text;
 }
@@ -98,9 +108,9 @@ bool has_succeeded(const std::string& directory, const std::string& host) {
 std::string AgentRemarks::take(const std::string& directory) {
   for (const auto& [host, state] : states_of_hosts(directory)) {
     if (state != kTriesAgain || !hosts_.insert(host).second) continue;
-    const auto words = words_of_agent(directory, host);
+    const auto lines = words_of_agent(directory, host).lines;
     return fmt::format("host {}: {}; trying again", host,
-                       words.empty() ? "the remote shell has failed" : words.back());
+                       lines.empty() ? "the remote shell has failed" : lines.back());
   }
   return "";
 }
