@@ -9,7 +9,8 @@
 #   waitall-posted     the arrival of the messages of posted receives, and the wait for them
 #   arrival            the arrival of the message of a posted receive, while the program calls something else
 #   start-*            MPI_Start of persistent requests
-#   barrier, allreduce of the rank that comes last
+#   barrier, allreduce of the rank that comes last, with the wake of the other: 63 instructions, which a busy machine
+#                      saves where the other has not fallen asleep yet
 #   put, get           into and from the mapped window of the other rank
 #   *-flush            the call with MPI_Win_flush
 #   rma_put            put, by rma.h
