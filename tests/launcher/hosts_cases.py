@@ -580,6 +580,8 @@ def started(hosts, *arguments, ranks=4, where=("--hosts", "a:2,b:2"), **options)
     return job
 
 
+# Seconds within which a loss is seen, on a slow machine too. Where nobody sees it, the limit of the start ends a job after 60.
+SOON = 40
 SLEEPER = ("sh", "-c", "echo ready; sleep 1000 & wait")
 STUBBORN = ("sh", "-c", "trap '' TERM INT HUP; echo ready; while :; do sleep 1; done")
 
@@ -821,7 +823,7 @@ def kill_agent():
 
 
 def losses(script, kill):
-    """Ends jobs by the loss of a host, which is named within 15 s. LIBRMA_HOST_LOSSES sets how often."""
+    """Ends jobs by the loss of a host, which is named long before a limit of minutes. LIBRMA_HOST_LOSSES sets how often."""
     times = []
     with network("a", "b") as hosts:
         for _ in range(int(os.environ.get("LIBRMA_HOST_LOSSES", "1"))):
@@ -835,7 +837,7 @@ def losses(script, kill):
             named = time.monotonic() - start
             equal(job.returncode, 1, err)
             contains(err, "rmarun: host b was lost (ranks 2-3); ending the job")
-            assert named < 15, named
+            assert named < SOON, named
             times.append((named, named + hosts.none_left()))
             hosts.link("b", "up")
     print(f"{len(times)} losses: named after {max(named for named, _ in times):.1f} s, gone after {max(gone for _, gone in times):.1f} s")
@@ -851,7 +853,7 @@ def vanished_host():
     losses(STUBBORN, kill=True)
 
 
-def lost_in_start(lose, delay, within):
+def lost_in_start(lose, delay):
     """A host is lost after its daemon has connected, and before ranks start: another host's shell is not through. The lost host is
     named, and not the other one. `delay`: what the other host's shell does first, or None if it never comes back."""
     with network("a", "b") as hosts:
@@ -869,7 +871,7 @@ def lost_in_start(lose, delay, within):
         equal((job.returncode, out, line + err), (1, "", "rmarun: host a was lost (ranks 0-1); ending the job\n"))
         ended = time.monotonic() - start
         print(f"named after {named:.1f} s, ended after {ended:.1f} s, gone after {ended + hosts.none_left():.1f} s")
-        assert named < within, named
+        assert named < SOON, named
 
 
 def cut_off(hosts, _):
@@ -877,17 +879,17 @@ def cut_off(hosts, _):
 
 
 def kill_daemon_in_start():
-    lost_in_start(lambda _, daemon: os.kill(daemon, signal.SIGKILL), None, 15)
+    lost_in_start(lambda _, daemon: os.kill(daemon, signal.SIGKILL), None)
 
 
 def link_down_in_start():
-    lost_in_start(cut_off, None, 15)
+    lost_in_start(cut_off, None)
 
 
 def link_down_before_ranks():
     """The engine learns of no loss: it has sent the host its ranks, and waits for the answer. The system of a host waits longer
     for answers to what it has sent than for signs of life."""
-    lost_in_start(cut_off, "sleep 2", 20)
+    lost_in_start(cut_off, "sleep 2")
 
 
 def interrupt_without_link():
@@ -899,7 +901,7 @@ def interrupt_without_link():
         start = time.monotonic()
         job.communicate(timeout=HANG_GUARD)
         equal(job.returncode, 130)
-        assert time.monotonic() - start < 8
+        assert time.monotonic() - start < SOON
         hosts.link("b", "up")
 
 
@@ -989,7 +991,7 @@ def password_prompt():
         contains(err, "no rank has started within 3 s on a (rank 0), b (rank 1)")
         contains(err, "host b: the remote shell has not come back\n    root@b's password: ")
         assert "host a" not in err, err
-        assert time.monotonic() - start < 15
+        assert time.monotonic() - start < SOON
 
 
 def no_engine():
