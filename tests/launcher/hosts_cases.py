@@ -650,7 +650,6 @@ def hang_over_tcp():
         while True:
             code, _, err = hosts.run("--hosts", "a:2,b:2", *network_only, "--timeout", str(limit), program, "ring")
             equal(code, 124, err)
-            contains(err, HEAD)
             if "rmarun:   " + cycle in err:
                 assert err.index(HEAD) < err.index(f"no end after {limit} s; ending the job"), err
                 return
