@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Counts instructions of calls of MPI, OpenSHMEM and ARMCI with 8 bytes between two processes of this host, by
-# Callgrind: for librma, and for Open MPI and MPICH if they are installed. Counts do not depend on other work of the machine.
+# Callgrind: for librma, and for Open MPI and MPICH if they are installed. Counts do not depend on other work of the machine, but for
+# barrier and allreduce.
 # bench/instructions/calls.c and puts.c have the calls. A row is the number of instructions of one call, of Waitall per
 # request:
 #   irecv-posted       its message comes later
@@ -9,8 +10,8 @@
 #   waitall-posted     the arrival of the messages of posted receives, and the wait for them
 #   arrival            the arrival of the message of a posted receive, while the program calls something else
 #   start-*            MPI_Start of persistent requests
-#   barrier, allreduce of the rank that comes last, with the wake of the other: 63 instructions, which a busy machine
-#                      saves where the other has not fallen asleep yet
+#   barrier, allreduce of the rank that comes last. It wakes the other rank, by 63 instructions, if that one sleeps; on a
+#                      busy machine the other rank has not fallen asleep yet in some of the calls
 #   put, get           into and from the mapped window of the other rank
 #   *-flush            the call with MPI_Win_flush
 #   rma_put            put, by rma.h

@@ -53,6 +53,11 @@ TEST_F(Agents, MissingHereWithALongName) {
   EXPECT_THAT(text(), HasSubstr(kMissingHere));
 }
 
+TEST_F(Agents, MissingHereByTheExitCodeIfTheShellWordsItOtherwise) {
+  write("a", "127\n", directory_ + "/agent: line 16: /no/such/shell: No such file or directory\n");
+  EXPECT_THAT(text(), HasSubstr(kMissingHere));
+}
+
 TEST_F(Agents, WordsOfTheHostAreNotTheWrappers) {
   write("a", "127\n", "sh: 1: orted: not found\n");
   EXPECT_THAT(text(), HasSubstr("host a: the engine's daemon is not there"));

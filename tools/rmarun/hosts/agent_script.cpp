@@ -22,7 +22,8 @@ constexpr double kRetrySeconds = 30;
 constexpr std::string_view kTransient =
     R"(*"onnection refused"*|*"onnection reset"*|*"onnection closed"*|*_exchange_identification*|)"
     R"(*"No route to host"*|*"emporary failure in name resolution"*)";
-/// The same for names of pods. A program that is not found, with exit code 127, is no such name.
+/// The same for names of pods. The wrapper does not look for them after exit code 127: then "not found" is
+/// said of a program.
 constexpr std::string_view kUnknownName =
     R"(*"ould not resolve"*|*"ame or service not known"*|*"nknown host"*|*"not found"*)";
 

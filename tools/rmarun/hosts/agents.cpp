@@ -18,8 +18,9 @@ namespace {
 constexpr std::size_t kShownLines = 5;
 constexpr std::size_t kShownLength = 200;
 constexpr std::string_view kStatusFile = "status.";
-/// The shell's code for a command that it does not find, and the last of the words that it has for that.
+/// The shell's exit code for a command that it does not find.
 constexpr std::string_view kShellNotFound = "127";
+/// The end of the message of dash, busybox and bash about such a command.
 constexpr std::string_view kNotFoundWords = "not found";
 
 /// States that the wrapper writes beside exit codes.
@@ -45,9 +46,10 @@ std::map<std::string, std::string> states_of_hosts(const std::string& directory)
 /// The last lines that the remote shell of a host has written.
 struct AgentWords {
   std::deque<std::string> lines;
-  /// Whether the wrapper itself says last that this machine does not have the remote shell:
+  /// Whether the last line is not the remote shell's, but a message of the wrapper, which has not started it:
   /// "DIRECTORY/agent: 7: no-such-shell: not found".
-  bool missing_here = false;
+  bool from_wrapper = false;
+  bool not_found = false;  ///< the last line ends in "not found"
 };
 
 AgentWords words_of_agent(const std::string& directory, const std::string& host) {
@@ -57,7 +59,8 @@ AgentWords words_of_agent(const std::string& directory, const std::string& host)
     std::ranges::replace_if(
         line, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
     if (line.find_first_not_of(' ') == line.npos || line.starts_with(kAddressWord)) continue;
-    words.missing_here = line.starts_with(directory + "/agent:") && line.ends_with(kNotFoundWords);
+    words.from_wrapper = line.starts_with(directory + "/agent:");
+    words.not_found = line.ends_with(kNotFoundWords);
     words.lines.push_back(line.substr(0, kShownLength));
     if (words.lines.size() > kShownLines) words.lines.pop_front();
   }
@@ -66,8 +69,10 @@ AgentWords words_of_agent(const std::string& directory, const std::string& host)
 
 /// Says how the remote shell of a host has failed.
 std::string_view describe_state(const std::string& state, const AgentWords& words) {
-  // Before the state: the engine may end a wrapper, because another has failed, before it writes its code.
-  if (words.missing_here) return "this machine does not have the remote shell";
+  // Once the wrapper of one host has failed, the engine ends the others, perhaps before they write their exit
+  // code. So the message of a wrapper suffices. Other shells and languages word it otherwise, with code 127.
+  if (words.from_wrapper && (words.not_found || state == kShellNotFound))
+    return "this machine does not have the remote shell";
   if (state == kWaits) return "the remote shell has not come back";
   if (state == kTriesAgain) return "the remote shell fails each time";
   if (state == std::to_string(kNoRoom)) return "there is no room for temporary files";
