@@ -53,39 +53,57 @@ struct Pair {
   }
 };
 
-/// The survivor receives from the victim. It has posted more than the victim sends.
-void outlive_sender(const Pair& pair, std::vector<char>& data) {
-  std::array<rma_request_t, kMessages + 2> requests = {};
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const int tag = static_cast<int>(i);
-    expect_ok(rma_recv_nb(data.data(), data.size(), pair.victim, tag, kContext, nullptr, &requests[i]),
+/// The survivor posts receives for all messages of the victim but the last, and for two that it never sends.
+/// Those two end only when the loss is known. Only then does the survivor receive the last message, which the
+/// victim can have announced. Returns how many of the messages with posted receives were lost.
+long outlive_sender(const Pair& pair, std::vector<char>& data) {
+  std::array<rma_request_t, kMessages + 1> requests = {};
+  const auto receive = [&](int tag, rma_request_t& request) {
+    expect_ok(rma_recv_nb(data.data(), data.size(), pair.victim, tag, kContext, nullptr, &request),
               "recv_nb");
-  }
+  };
+  for (int i = 0; i < kMessages - 1; ++i) receive(i, requests[static_cast<std::size_t>(i)]);
+  receive(kMessages, requests[kMessages - 1]);
+  receive(kMessages + 1, requests[kMessages]);
   rma_request_t any = RMA_REQUEST_NULL;
   expect_ok(rma_recv_nb(data.data(), 8, RMA_ANY_SOURCE, 99, kContext, nullptr, &any), "recv_nb");
   barrier();
-  int lost = 0;
-  for (rma_request_t& one : requests) lost += pair.lost(rma_wait(&one), "a receive") ? 1 : 0;
-  expect(lost >= (pair.eager ? 2 : 3), "the victim has sent all that it had");
+  long lost = 0;
+  for (std::size_t i = 0; i < kMessages - 1; ++i)
+    lost += pair.lost(rma_wait(&requests[i]), "a receive") ? 1 : 0;
+  for (std::size_t i = kMessages - 1; i < requests.size(); ++i) {
+    pair.must_be_lost(rma_wait(&requests[i]), "a receive of what was never sent");
+  }
+  const rma_status_t last = rma_recv(data.data(), data.size(), pair.victim, kMessages - 1, kContext, nullptr);
+  if (pair.eager) {
+    (void)pair.lost(last, "a receive of the last message");
+  } else {
+    pair.must_be_lost(last, "a receive of a message that was only announced");
+  }
   pair.must_be_lost(rma_probe(pair.victim, 1, kContext, nullptr), "a probe");
   Pair::must_name_any(rma_wait(&any), "a receive from any source that was posted");
   Pair::must_name_any(rma_recv(data.data(), 8, RMA_ANY_SOURCE, 1, kContext, nullptr),
                       "a receive from any source");
+  return lost;
 }
 
-/// The survivor sends to the victim, which has posted as many receives, but does not take everything in.
-void outlive_receiver(const Pair& pair, std::vector<char>& data) {
+/// The survivor sends to the victim, which has posted a receive for each message but the last. Returns how
+/// many of the messages with posted receives were lost.
+long outlive_receiver(const Pair& pair, std::vector<char>& data) {
   std::array<rma_request_t, kMessages + 1> requests = {};
+  std::array<bool, kMessages + 1> lost = {};
   barrier();
-  int lost = 0;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const auto send = i == kMessages ? rma_ssend_nb : rma_send_nb;
-    const rma_status_t status =
-        send(data.data(), data.size(), pair.victim, static_cast<int>(i), kContext, &requests[i]);
-    lost += pair.lost(status, "a send that starts") ? 1 : 0;
+    lost[i] =
+        pair.lost(send(data.data(), data.size(), pair.victim, static_cast<int>(i), kContext, &requests[i]),
+                  "a send that starts");
   }
-  for (rma_request_t& one : requests) lost += pair.lost(rma_wait(&one), "a send") ? 1 : 0;
-  expect(lost >= (pair.eager ? 1 : 2), "the victim has taken all");
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (pair.lost(rma_wait(&requests[i]), "a send")) lost[i] = true;
+  }
+  expect(lost.back(), "the victim has taken a message that it has not received");
+  return std::count(lost.begin(), lost.end() - 1, true);
 }
 
 /// The victim has its messages under way, and ends.
@@ -99,8 +117,8 @@ void outlive_receiver(const Pair& pair, std::vector<char>& data) {
               "a message of the victim");
   }
   if (!sends) barrier();
-  // Some of the 32 MiB move. The victim does not sleep: on a busy host it would wake after its device has
-  // moved them all.
+  // Some of the data move. The victim does not sleep, because the devices go on meanwhile. They also go on
+  // while the victim waits for its processor, so a pair can complete all messages with posted receives.
   int done = 0;
   for (int i = 0; i < 100 && done == 0; ++i) expect_ok(rma_test(requests.data(), &done), "test");
   std::raise(SIGKILL);
@@ -153,22 +171,22 @@ void messages_lost() {
   barrier();
   if (!survivor) end_in_the_middle(partner, victim_sends, data);
   const auto began = std::chrono::steady_clock::now();
-  if (victim_sends) {
-    outlive_sender(pair, data);
-  } else {
-    outlive_receiver(pair, data);
-  }
+  const long interrupted = victim_sends ? outlive_sender(pair, data) : outlive_receiver(pair, data);
   pair.must_be_lost(rma_recv(data.data(), 8, partner, 1, kContext, nullptr), "a later receive");
   pair.must_be_lost(rma_send(data.data(), 8, partner, 1, kContext), "a later send");
   pair.must_be_lost(rma_ssend(data.data(), data.size(), partner, 1, kContext), "a later synchronous send");
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  std::fprintf(stderr, "rank %d: %s, the %s was lost, all calls ended after %.1f s\n", rma_rank(),
-               kProtocols[protocol_of(rma_rank())], victim_sends ? "sender" : "receiver", seconds);
-  long bad = failures;
-  long all = 0;
-  expect_ok(rma_allreduce(survivors, &all, &bad, 1, RMA_LONG, RMA_SUM), "sum of failures");
+  std::fprintf(stderr, "rank %d: %s, the %s was lost with %ld messages, all calls ended after %.1f s\n",
+               rma_rank(), kProtocols[protocol_of(rma_rank())], victim_sends ? "sender" : "receiver",
+               interrupted, seconds);
+  // One pair alone may have completed all that could move.
+  std::array<long, 2> mine = {failures, pair.eager ? 0 : interrupted};
+  std::array<long, 2> all = {};
+  expect_ok(rma_allreduce(survivors, all.data(), mine.data(), 2, RMA_LONG, RMA_SUM), "sum of failures");
+  if (rma_rank() == 0) expect(all[1] > 0, "no message was lost in the middle");
+  const bool good = failures == 0 && all[0] == 0 && all[1] > 0;
   if (rma_rank() != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
-  rma_abort(all == 0 ? 9 : 1, all == 0 ? "survivors agree: a rank was lost" : "something was wrong");
+  rma_abort(good ? 9 : 1, good ? "survivors agree: a rank was lost" : "something was wrong");
 }
 
 }  // namespace cluster_job
