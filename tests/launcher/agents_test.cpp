@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
+
+#include "../scratch_directory.hpp"
 
 // Texts about remote shells that have failed, by the files of their wrapper.
 
@@ -20,14 +20,6 @@ using testing::Not;
 
 class Agents : public testing::Test {
  protected:
-  Agents() {
-    std::string name = testing::TempDir() + "agentsXXXXXX";
-    directory_ = ::mkdtemp(name.data());
-  }
-  ~Agents() override { std::filesystem::remove_all(directory_); }
-  Agents(const Agents&) = delete;
-  Agents& operator=(const Agents&) = delete;
-
   /// Writes the wrapper's files about a host: the state of its remote shell, and the shell's words.
   void write(const std::string& host, const std::string& state, const std::string& words) const {
     std::ofstream(directory_ + "/status." + host) << state;
@@ -35,7 +27,8 @@ class Agents : public testing::Test {
   }
   [[nodiscard]] std::string text() const { return agents_text(directory_, {"a", "b"}); }
 
-  std::string directory_;
+  ScratchDirectory scratch_;
+  const std::string directory_ = scratch_.path().string();
 };
 
 constexpr const char* kMissingHere = "host a: this machine does not have the remote shell\n";

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <string>
 
+#include "../scratch_directory.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -21,15 +23,8 @@ using rmarun::TemporaryDirectory;
 /// Directories in a TMPDIR of the test's own.
 class TemporaryDirectoryTest : public testing::Test {
  protected:
-  TemporaryDirectoryTest() {
-    std::string name = testing::TempDir() + "directoriesXXXXXX";
-    place_ = ::mkdtemp(name.data());
-    ::setenv("TMPDIR", place_.c_str(), 1);
-  }
-  ~TemporaryDirectoryTest() override {
-    ::unsetenv("TMPDIR");
-    fs::remove_all(place_);
-  }
+  TemporaryDirectoryTest() { ::setenv("TMPDIR", place_.path().c_str(), 1); }
+  ~TemporaryDirectoryTest() override { ::unsetenv("TMPDIR"); }
   TemporaryDirectoryTest(const TemporaryDirectoryTest&) = delete;
   TemporaryDirectoryTest& operator=(const TemporaryDirectoryTest&) = delete;
 
@@ -41,7 +36,7 @@ class TemporaryDirectoryTest : public testing::Test {
     std::ofstream(directory.path() + "/a/b/file") << "text";
   }
 
-  fs::path place_;
+  ScratchDirectory place_;
 };
 
 TEST_F(TemporaryDirectoryTest, IsMadeForThisUserAndRemoved) {
@@ -92,39 +87,39 @@ TEST_F(TemporaryDirectoryTest, LeavesOtherNamesAlone) {
   // Another start of the machine, a longer name, another program.
   for (const std::string& other :
        {"rmarun-00000000" + name.substr(15), name + "0", std::string("something")}) {
-    fs::create_directory(place_ / other);
-    fs::permissions(place_ / other, fs::perms::owner_all);
+    fs::create_directory(place_.path() / other);
+    fs::permissions(place_.path() / other, fs::perms::owner_all);
     later.remove_abandoned();
-    EXPECT_TRUE(fs::exists(place_ / other)) << other;
+    EXPECT_TRUE(fs::exists(place_.path() / other)) << other;
   }
 }
 
 TEST_F(TemporaryDirectoryTest, LeavesLinksAndSharedDirectoriesAlone) {
   const TemporaryDirectory later;
-  fs::create_directory(place_ / "target");
-  fs::permissions(place_ / "target", fs::perms::owner_all);
-  std::ofstream(place_ / "target" / "precious") << "text";
+  fs::create_directory(place_.path() / "target");
+  fs::permissions(place_.path() / "target", fs::perms::owner_all);
+  std::ofstream(place_.path() / "target" / "precious") << "text";
   const TemporaryDirectory link;
-  fs::create_directory_symlink(place_ / "target", link.path());
+  fs::create_directory_symlink(place_.path() / "target", link.path());
   const TemporaryDirectory shared;
   leave(shared);
   fs::permissions(shared.path(), fs::perms::owner_all | fs::perms::group_all);
   later.remove_abandoned();
-  EXPECT_TRUE(fs::exists(place_ / "target" / "precious"));
+  EXPECT_TRUE(fs::exists(place_.path() / "target" / "precious"));
   EXPECT_TRUE(fs::is_symlink(link.path()));
   EXPECT_TRUE(fs::exists(shared.path() + "/a/b/file"));
 }
 
 TEST_F(TemporaryDirectoryTest, FollowsNoLinkOutOfTheDirectory) {
   const TemporaryDirectory later;
-  fs::create_directory(place_ / "target");
-  std::ofstream(place_ / "target" / "precious") << "text";
+  fs::create_directory(place_.path() / "target");
+  std::ofstream(place_.path() / "target" / "precious") << "text";
   const TemporaryDirectory old;
   leave(old);
-  fs::create_directory_symlink(place_ / "target", old.path() + "/a/link");
+  fs::create_directory_symlink(place_.path() / "target", old.path() + "/a/link");
   later.remove_abandoned();
   EXPECT_FALSE(fs::exists(old.path()));
-  EXPECT_TRUE(fs::exists(place_ / "target" / "precious"));
+  EXPECT_TRUE(fs::exists(place_.path() / "target" / "precious"));
 }
 
 TEST_F(TemporaryDirectoryTest, LeavesAnotherUsersDirectoriesAlone) {

@@ -13,13 +13,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <thread>
 
+#include "../../scratch_directory.hpp"
 #include "../forked.hpp"
 #include "transport/shm/host_meeting.hpp"
 
@@ -130,12 +131,11 @@ TEST_F(HostMeetingTest, AllHandTheirFilesToAll) {
 }
 
 TEST_F(HostMeetingTest, FilesServeInsteadOfNames) {
-  std::string directory = testing::TempDir() + "meetXXXXXX";
-  ASSERT_NE(mkdtemp(directory.data()), nullptr);
-  open(5, directory);
+  const ScratchDirectory directory;
+  open(5, directory.path().string());
   for (const auto& member : members) EXPECT_EQ(member->peers.card().name[0], '\0');
   expect_all_met();
-  EXPECT_EQ(rmdir(directory.c_str()), 0) << "no file is left";
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path())) << "no file is left";
 }
 
 TEST_F(HostMeetingTest, AnEventfdWakesItsOwner) {

@@ -1,12 +1,12 @@
 #include "util/system/memory_limit.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "../../scratch_directory.hpp"
 
 namespace librma {
 namespace {
@@ -14,20 +14,13 @@ namespace {
 /// A file system that has only the few files that are read.
 class ControlGroup : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "rma-test-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-
   void write(const std::string& file, const std::string& text) const {
-    std::filesystem::create_directories((root_ / file).parent_path());
-    std::ofstream(root_ / file) << text << '\n';
+    std::filesystem::create_directories((root_.path() / file).parent_path());
+    std::ofstream(root_.path() / file) << text << '\n';
   }
-  [[nodiscard]] std::uint64_t limit() const { return control_group_limit(root_); }
+  [[nodiscard]] std::uint64_t limit() const { return control_group_limit(root_.path()); }
 
-  std::filesystem::path root_;
+  ScratchDirectory root_;
 };
 
 TEST_F(ControlGroup, NoneIsNoLimit) {

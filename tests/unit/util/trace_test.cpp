@@ -2,32 +2,24 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 #include <vector>
 
+#include "../../scratch_directory.hpp"
+
 namespace librma {
 namespace {
 
 class TraceFile : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "rma-trace-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-
   [[nodiscard]] nlohmann::json parsed() const { return nlohmann::json::parse(std::ifstream(path())); }
-  [[nodiscard]] std::string path() const { return (folder / "trace.json").string(); }
+  [[nodiscard]] std::string path() const { return (folder.path() / "trace.json").string(); }
 
-  std::filesystem::path folder;
+  ScratchDirectory folder;
 };
 
 TEST_F(TraceFile, WithoutEventsIsAnEmptyList) {
@@ -85,7 +77,7 @@ TEST_F(TraceFile, ThreadsDoNotMixTheirEvents) {
 }
 
 TEST_F(TraceFile, ThatCannotBeWrittenIsAFailureThatNamesIt) {
-  const auto trace = Trace::open((folder / "missing" / "trace.json").string(), 0);
+  const auto trace = Trace::open((folder.path() / "missing" / "trace.json").string(), 0);
   ASSERT_FALSE(trace.ok());
   EXPECT_EQ(trace.status().code(), RMA_ERR_SYSTEM);
   EXPECT_THAT(std::string(trace.status().text()), testing::HasSubstr("missing/trace.json"));
