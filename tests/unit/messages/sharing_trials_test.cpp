@@ -84,6 +84,12 @@ TEST(SharingTrialsTest, MessagesAfterPausesAreCopiedTogetherAndDecideNothing) {
   EXPECT_EQ(interrupted.shared_of(kKept / 2), kKept / 2);
 }
 
+TEST(SharingTrialsTest, SlowCopiesAreNoPauses) {
+  Stream new_pages(99'000, 15'000);
+  static_cast<void>(new_pages.shared_of(kFirst + kTrials + 1));
+  EXPECT_EQ(new_pages.shared_of(kKept / 2), 0);
+}
+
 TEST(SharingTrialsTest, EachClassOfSizesDecidesForItself) {
   Stream stream(4200, 3100);
   static_cast<void>(stream.shared_of(kFirst + kTrials + 1));
