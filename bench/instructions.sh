@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Counts instructions of calls of MPI, OpenSHMEM and ARMCI with 8 bytes between two processes of this host, by
-# Callgrind: for librma, and for Open MPI and MPICH if they are installed. Counts do not depend on other work of the machine, but for
-# barrier and allreduce.
+# Callgrind: for librma, and for Open MPI and MPICH if they are installed. Counts do not depend on other work of the
+# machine, except those of barrier and allreduce.
 # bench/instructions/calls.c and puts.c have the calls. A row is the number of instructions of one call, of Waitall per
 # request:
 #   irecv-posted       its message comes later

@@ -53,9 +53,10 @@ struct Pair {
   }
 };
 
-/// The survivor posts receives for all messages of the victim but the last, and for two that it never sends.
-/// Those two end only when the loss is known. Only then does the survivor receive the last message, which the
-/// victim can have announced. Returns how many of the messages with posted receives were lost.
+/// The survivor posts receives for all messages of the victim but the last, and for two messages that the
+/// victim never sends. The receives of those two end only when the loss is known. The survivor receives the
+/// last message after that, so a long one cannot have moved. Returns how many of the victim's other messages
+/// were lost.
 long outlive_sender(const Pair& pair, std::vector<char>& data) {
   std::array<rma_request_t, kMessages + 1> requests = {};
   const auto receive = [&](int tag, rma_request_t& request) {
@@ -72,13 +73,13 @@ long outlive_sender(const Pair& pair, std::vector<char>& data) {
   for (std::size_t i = 0; i < kMessages - 1; ++i)
     lost += pair.lost(rma_wait(&requests[i]), "a receive") ? 1 : 0;
   for (std::size_t i = kMessages - 1; i < requests.size(); ++i) {
-    pair.must_be_lost(rma_wait(&requests[i]), "a receive of what was never sent");
+    pair.must_be_lost(rma_wait(&requests[i]), "a receive of a message that the victim never sends");
   }
   const rma_status_t last = rma_recv(data.data(), data.size(), pair.victim, kMessages - 1, kContext, nullptr);
   if (pair.eager) {
     (void)pair.lost(last, "a receive of the last message");
   } else {
-    pair.must_be_lost(last, "a receive of a message that was only announced");
+    pair.must_be_lost(last, "a receive of a message that had no receive before the loss");
   }
   pair.must_be_lost(rma_probe(pair.victim, 1, kContext, nullptr), "a probe");
   Pair::must_name_any(rma_wait(&any), "a receive from any source that was posted");
@@ -87,8 +88,8 @@ long outlive_sender(const Pair& pair, std::vector<char>& data) {
   return lost;
 }
 
-/// The survivor sends to the victim, which has posted a receive for each message but the last. Returns how
-/// many of the messages with posted receives were lost.
+/// The survivor sends to the victim, which has posted a receive for each message but the last. The last one
+/// cannot move. Returns how many of the other messages were lost.
 long outlive_receiver(const Pair& pair, std::vector<char>& data) {
   std::array<rma_request_t, kMessages + 1> requests = {};
   std::array<bool, kMessages + 1> lost = {};
@@ -102,7 +103,7 @@ long outlive_receiver(const Pair& pair, std::vector<char>& data) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (pair.lost(rma_wait(&requests[i]), "a send")) lost[i] = true;
   }
-  expect(lost.back(), "the victim has taken a message that it has not received");
+  expect(lost.back(), "the victim took a message that it has no receive for");
   return std::count(lost.begin(), lost.end() - 1, true);
 }
 
@@ -117,8 +118,9 @@ long outlive_receiver(const Pair& pair, std::vector<char>& data) {
               "a message of the victim");
   }
   if (!sends) barrier();
-  // Some of the data move. The victim does not sleep, because the devices go on meanwhile. They also go on
-  // while the victim waits for its processor, so a pair can complete all messages with posted receives.
+  // Some of the data move. The victim does not sleep, because its device would go on meanwhile. The device
+  // also goes on while the victim waits for its processor, so a pair may complete every message that has a
+  // receive.
   int done = 0;
   for (int i = 0; i < 100 && done == 0; ++i) expect_ok(rma_test(requests.data(), &done), "test");
   std::raise(SIGKILL);
@@ -176,14 +178,15 @@ void messages_lost() {
   pair.must_be_lost(rma_send(data.data(), 8, partner, 1, kContext), "a later send");
   pair.must_be_lost(rma_ssend(data.data(), data.size(), partner, 1, kContext), "a later synchronous send");
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  std::fprintf(stderr, "rank %d: %s, the %s was lost with %ld messages, all calls ended after %.1f s\n",
+  std::fprintf(stderr, "rank %d: %s, the %s and %ld messages were lost, all calls ended after %.1f s\n",
                rma_rank(), kProtocols[protocol_of(rma_rank())], victim_sends ? "sender" : "receiver",
                interrupted, seconds);
-  // One pair alone may have completed all that could move.
+  // A pair may have completed every message that has a receive, but not all pairs: then no message was
+  // interrupted, and the case has tested too little.
   std::array<long, 2> mine = {failures, pair.eager ? 0 : interrupted};
   std::array<long, 2> all = {};
   expect_ok(rma_allreduce(survivors, all.data(), mine.data(), 2, RMA_LONG, RMA_SUM), "sum of failures");
-  if (rma_rank() == 0) expect(all[1] > 0, "no message was lost in the middle");
+  if (rma_rank() == 0) expect(all[1] > 0, "no pair lost a message in the middle");
   const bool good = failures == 0 && all[0] == 0 && all[1] > 0;
   if (rma_rank() != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
   rma_abort(good ? 9 : 1, good ? "survivors agree: a rank was lost" : "something was wrong");

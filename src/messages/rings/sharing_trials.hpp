@@ -18,7 +18,7 @@ namespace librma {
 /// Sizes of a power of two and up to the next one are a class. After its first kFirst messages, which may
 /// find memory that was never touched, a class tries the two ways in turn, twice each for kTrial messages,
 /// and takes the time from one message to the next, as a program sees it. The better trial of each way
-/// counts, and the faster way serves the next kKept messages. An interval of more than kPause per byte is a
+/// counts, and the faster way serves the next kKept messages. A longer interval than kPause per byte is a
 /// pause, which no trial counts. Messages that come one by one are copied together. One thread at a time uses
 /// this.
 class SharingTrials {
@@ -26,8 +26,9 @@ class SharingTrials {
   static constexpr std::uint32_t kFirst = 16;
   static constexpr std::uint32_t kTrial = 8;
   static constexpr std::uint32_t kKept = 512;
-  /// In ns. The slowest copies must count. On a virtual machine 64 KiB took 99 us (1.5 ns per byte) copied
-  /// together and 15 us copied alone, when each page was new to the process that copied it.
+  /// The limit in nanoseconds per byte. It must exceed the time of the slowest copies, so that they count. On
+  /// a virtual machine, messages of 64 KiB from buffers that were not in the caches took 99 us (1.5 ns per
+  /// byte) when both processes copied them, and 15 us when the receiver did.
   static constexpr double kPause = 4;
   /// The least size of the first class, and the number of classes. Longer messages are always copied
   /// together.
