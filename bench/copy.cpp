@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -149,7 +148,7 @@ int main(int argc, char** argv) {
   app.add_flag("--quick", quick, "A few samples: shows that it works, measures nothing");
   CLI11_PARSE(app, argc, argv);
 
-  librma::use_copies(librma::measure_copies(std::chrono::microseconds(500)));
+  librma::use_copies(librma::fastest_copies(librma::time_copies(librma::kCopyBudget)));
   const std::vector<Way> all = ways();
   std::vector<char> from(kMostBytes + 3 * kPage, 1);
   std::vector<char> to(kMostBytes + 3 * kPage);

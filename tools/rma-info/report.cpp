@@ -146,7 +146,7 @@ namespace {
 
 CopyTable copies() {
   const Settings settings = in_force();
-  if (settings.copy == CopySetting::automatic) return measure_copies(std::chrono::microseconds(500));
+  if (settings.copy == CopySetting::automatic) return fastest_copies(time_copies(kCopyBudget));
   return CopyTable::of(static_cast<CopyMethod>(static_cast<int>(settings.copy) - 1));
 }
 

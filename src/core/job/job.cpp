@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -102,7 +101,6 @@ Status Job::start() {
 }
 
 Status Job::choose_copies() {
-  using std::chrono_literals::operator""us;
   CopyTable& copies = cards_.own().head.copies;
   if (settings_.copy != CopySetting::automatic) {
     const auto method = static_cast<CopyMethod>(static_cast<int>(settings_.copy) - 1);
@@ -113,7 +111,7 @@ Status Job::choose_copies() {
     }
     copies = CopyTable::of(method);
   } else if (!copies_by_another()) {
-    copies = measure_copies(500us);
+    copies = fastest_copies(time_copies(kCopyBudget));
   }
   return {};
 }

@@ -40,10 +40,37 @@ struct CopyTable {
   [[nodiscard]] bool usable() const;
 };
 
-/// Measures the methods on this processor within about `budget` of processor time, and returns the fastest
-/// ones. A class for which time runs out keeps memcpy. CopyMethod::stream is not a candidate: a copy is made
-/// for somebody who reads it next, and behind such stores he waits for the memory.
-[[nodiscard]] CopyTable measure_copies(std::chrono::nanoseconds budget);
+/// A size that is measured. Its result holds for the classes from `first_class` up to that of the next size.
+struct CopyProbe {
+  std::size_t bytes;
+  std::size_t first_class;
+};
+inline constexpr std::array<CopyProbe, 4> kCopyProbes = {{
+    {.bytes = 4096, .first_class = 0},
+    {.bytes = 16384, .first_class = 2},
+    {.bytes = 32768, .first_class = 4},
+    {.bytes = 65536, .first_class = 5},
+}};
+
+/// The nanoseconds that a block takes.
+struct CopyTimes {
+  /// By CopyMethod. 0: not measured.
+  using OfMethods = std::array<double, kCopyMethods>;
+  /// By alignment, as in CopyTable, and probe.
+  std::array<std::array<OfMethods, kCopyProbes.size()>, 2> at = {};
+};
+
+/// The processor time that a process may take to measure.
+inline constexpr std::chrono::microseconds kCopyBudget{300};
+
+/// Measures the methods on this processor, the longest blocks first, and begins no size after `budget` of
+/// processor time.
+/// CopyMethod::stream is not a candidate: a copy is made for somebody who reads it next, and behind such
+/// stores he waits for the memory.
+[[nodiscard]] CopyTimes time_copies(std::chrono::nanoseconds budget);
+
+/// Returns the fastest methods. Sizes that were not measured go by memcpy.
+[[nodiscard]] CopyTable fastest_copies(const CopyTimes& times);
 
 /// Makes this process copy by `table`, which is usable(). Other threads may copy at the same time.
 void use_copies(const CopyTable& table);

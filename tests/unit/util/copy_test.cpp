@@ -141,20 +141,86 @@ TEST(CopyTableOfAnother, IsCheckedBeforeItIsUsed) {
   }
 }
 
-TEST(CopyMeasurement, ChoosesWhatThisProcessorHasAndNoStreams) {
-  const CopyTable table = measure_copies(std::chrono::seconds(10));
-  ASSERT_TRUE(table.well_formed());
-  EXPECT_TRUE(table.usable());
-  for (const CopyTable::Row& row : table.methods) {
-    EXPECT_EQ(std::count(row.begin(), row.end(), CopyMethod::stream), 0);
+/// Times of all probes in which each method takes as long as memcpy, for either alignment.
+CopyTimes equal_times() {
+  CopyTimes times;
+  for (auto& probes : times.at) {
+    for (CopyTimes::OfMethods& all : probes) all = {100, 100, 100, 100, 0};
   }
+  return times;
 }
 
-TEST(CopyMeasurement, WithoutTimeEverythingGoesByMemcpy) {
-  const CopyTable table = measure_copies(std::chrono::nanoseconds(-1));
-  for (const CopyTable::Row& row : table.methods) {
-    EXPECT_EQ(std::count(row.begin(), row.end(), CopyMethod::library), std::ptrdiff_t{kCopyClasses});
+void set_time(CopyTimes& times, std::size_t probe, CopyMethod method, double time) {
+  for (auto& probes : times.at) probes[probe][static_cast<std::size_t>(method)] = time;
+}
+
+/// Returns the methods of a table with the same rows for both alignments.
+CopyTable::Row row_of(const CopyTable& table) {
+  EXPECT_EQ(table.methods[0], table.methods[1]);
+  return table.methods[0];
+}
+
+constexpr auto kLibrary = CopyMethod::library;
+constexpr auto kMovsb = CopyMethod::movsb;
+constexpr auto kVectors = CopyMethod::vectors32;
+
+TEST(CopyChoice, LongBlocksGoByMovsbIfMemcpyIsNoFaster) {
+  const CopyTable::Row expected = {kLibrary, kLibrary, kLibrary, kLibrary, kLibrary, kLibrary, kLibrary,
+                                   kMovsb,   kMovsb,   kMovsb,   kMovsb,   kMovsb,   kMovsb};
+  EXPECT_EQ(row_of(fastest_copies(equal_times())), expected);
+}
+
+TEST(CopyChoice, LongBlocksGoByMemcpyIfMovsbIsSlow) {
+  CopyTimes times = equal_times();
+  set_time(times, kCopyProbes.size() - 1, kMovsb, 110);
+  EXPECT_EQ(fastest_copies(times).methods, CopyTable::of(kLibrary).methods);
+}
+
+TEST(CopyChoice, AFastMethodServesTheClassesOfItsProbeAndLongerOnesUntilAnotherIsFaster) {
+  CopyTimes times = equal_times();
+  set_time(times, 0, kVectors, 50);
+  set_time(times, 1, kVectors, 99);
+  set_time(times, 2, kVectors, 120);
+  set_time(times, 3, kMovsb, 120);
+  const CopyTable::Row expected = {kVectors, kVectors, kVectors, kVectors, kLibrary, kLibrary, kLibrary,
+                                   kLibrary, kLibrary, kLibrary, kLibrary, kLibrary, kLibrary};
+  EXPECT_EQ(row_of(fastest_copies(times)), expected);
+}
+
+TEST(CopyChoice, TheFastestOfAllIsTaken) {
+  CopyTimes times = equal_times();
+  set_time(times, 1, CopyMethod::vectors32, 96);
+  set_time(times, 1, CopyMethod::vectors64, 94);
+  EXPECT_EQ(row_of(fastest_copies(times))[2], CopyMethod::vectors64);
+}
+
+TEST(CopyChoice, SizesThatNobodyMeasuredGoByMemcpy) {
+  EXPECT_EQ(fastest_copies(CopyTimes{}).methods, CopyTable::of(kLibrary).methods);
+  CopyTimes longest_only;
+  longest_only.at[1].back() = {100, 0, 0, 90, 0};
+  const CopyTable table = fastest_copies(longest_only);
+  EXPECT_EQ(table.methods[0], CopyTable::of(kLibrary).methods[0]);
+  const CopyTable::Row expected = {kLibrary, kLibrary, kLibrary, kLibrary, kLibrary, kMovsb, kMovsb,
+                                   kMovsb,   kMovsb,   kMovsb,   kMovsb,   kMovsb,   kMovsb};
+  EXPECT_EQ(table.methods[1], expected);
+}
+
+TEST(CopyMeasurement, MeasuresWhatThisProcessorHasAndNoStreams) {
+  const CopyTimes times = time_copies(std::chrono::seconds(10));
+  for (const auto& probes : times.at) {
+    for (const CopyTimes::OfMethods& all : probes) {
+      for (std::size_t method = 0; method < kCopyMethods; ++method) {
+        const auto name = static_cast<CopyMethod>(method);
+        EXPECT_EQ(all[method] > 0, name != CopyMethod::stream && block_copy(name) != nullptr)
+            << copy_method_name(name);
+      }
+    }
   }
+  EXPECT_TRUE(fastest_copies(times).usable());
+}
+
+TEST(CopyMeasurement, WithoutTimeNothingIsMeasured) {
+  EXPECT_EQ(time_copies(std::chrono::nanoseconds(-1)).at, CopyTimes{}.at);
 }
 
 }  // namespace
