@@ -37,9 +37,16 @@ compiled() {
   echo "$where $name: right"
 }
 
+# with_heap PROGRAM: it is linked with the process heap.
+with_heap() {
+  readelf -d "$1" | grep -q 'NEEDED.*librma_heap\.so' || fail "$1 was not linked with the process heap"
+}
+
 compiled c "$bin/rma_mpicc" -Wall -Wextra -Werror "$here/program.c"
+with_heap "$work/c"
 launchers "$work/c"
 compiled cxx "$bin/rma_mpicxx" -Wall -Wextra -Werror "$here/program.cpp"
+with_heap "$work/cxx"
 RMA_CC=$cc compiled c_override "$bin/rma_mpicc" "$here/program.c"
 compiled c_option "$usual/mpicc" -cc="$cc" "$here/program.c"
 "$bin/rma_mpicc" -c "$here/program.c" -o "$work/program.o"
@@ -55,7 +62,12 @@ arguments=(-D MPI_C_COMPILER="$bin/rma_mpicc" -D MPI_CXX_COMPILER="$bin/rma_mpic
 if [ -n "$fortran" ]; then
   compiled fixed "$bin/rma_mpifort" "$here/program.f"
   compiled module "$usual/mpifort" -Wall -Wextra -Werror "$here/program.f90"
+  with_heap "$work/fixed"
   launchers "$work/module"
+  "$bin/rma_mpifort" -J"$work" "$here/../process_heap/static_data.f90" -o "$work/static_data"
+  out=$("$bin/rmarun" -n 2 --timeout 60 --env RMA_STATS=json "$work/static_data" 2>&1)
+  grep -q '"receive_mapped":[2-9]' <<< "$out" && ! grep -q '"receive_cma":[1-9]' <<< "$out" ||
+    fail "messages of static data were not copied once: $out"
   languages='C;CXX;Fortran' names=(c cxx fixed module)
   arguments+=(-D MPI_Fortran_COMPILER="$bin/rma_mpifort" -D CMAKE_Fortran_COMPILER="$fortran")
 fi

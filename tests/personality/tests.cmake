@@ -107,6 +107,24 @@ function(other_test name ranks)
   set_tests_properties(${label}.${name}.n${ranks} PROPERTIES LABELS ${label} TIMEOUT 180 PROCESSORS 2)
 endfunction()
 
+# Messages of static data are copied once, from the sender's memory as it is mapped.
+function(static_data_test name)
+  if(${label}-${name})
+    personality_check(${name}.n2 COMMAND $<TARGET_FILE:rmarun> -n 2 --timeout 60 --env RMA_STATS=json ${${label}-${name}})
+    set_tests_properties(${label}.${name}.n2 PROPERTIES PROCESSORS 2 PASS_REGULAR_EXPRESSION "static data: right"
+                         FAIL_REGULAR_EXPRESSION "\"receive_mapped\":[0-1],;\"receive_(cma|shared)\":[1-9]")
+  endif()
+endfunction()
+other_program(static-data mpicc ${PROJECT_SOURCE_DIR}/tests/process_heap/static_data.c)
+static_data_test(static-data)
+other_program(static-data-fixed-place mpicc ${PROJECT_SOURCE_DIR}/tests/process_heap/static_data.c -fno-pie -no-pie)
+static_data_test(static-data-fixed-place)
+if(RMA_HAS_FORTRAN)
+  other_program(static-data-fortran mpifort ${PROJECT_SOURCE_DIR}/tests/process_heap/static_data.f90
+                -J${CMAKE_CURRENT_BINARY_DIR})
+  static_data_test(static-data-fortran)
+endif()
+
 # How a program gets its MPI.
 other_program(program mpicc ${shared}/program.c)
 foreach(case IN ITEMS asked by_itself own through_a_shell not_told another_process by_variable no_such_value)
