@@ -18,12 +18,15 @@ struct ProcessHeap {
       -1;  ///< a memfd of `bytes` bytes, mapped shared at `base` as far as it is used; its size is sealed
   /// From the call on, malloc takes blocks of at least so many bytes from private memory.
   void (*limit_blocks)(std::size_t bytes) = nullptr;
+  /// From the call on, malloc gives freed pages to the system before this process's control group reaches its limit of
+  /// `limit` bytes. The file named `usage` says how many the group uses.
+  void (*watch_memory)(const char* usage, std::uint64_t limit) = nullptr;
   const char* reason = nullptr;  ///< why this process has no process heap; null if it has one
 };
 
 /// The function of librma_heap.so that makes the process heap, unless it is there or something stands against
 /// it, and returns what it is. The number is the version of ProcessHeap.
-inline constexpr const char* kProcessHeapFunction = "rma_process_heap_2";
+inline constexpr const char* kProcessHeapFunction = "rma_process_heap_3";
 using ProcessHeapFunction = const ProcessHeap* (*)();
 
 /// Returns the process heap of this process, or null if it has none.

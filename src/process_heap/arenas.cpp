@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <string_view>
 
 #include "malloc/jemalloc.hpp"
+#include "process_heap/memory_watch.hpp"
 #include "process_heap/next.hpp"
 #include "process_heap/populated.hpp"
 #include "process_heap/range.hpp"
@@ -59,7 +61,10 @@ void destroy(RmaJeExtentHooks* /*hooks*/, void* /*address*/, std::size_t /*bytes
 bool commit(RmaJeExtentHooks* /*hooks*/, void* address, std::size_t /*bytes*/, std::size_t offset,
             std::size_t length, unsigned /*arena*/) {
   std::byte* const first = static_cast<std::byte*>(address) + offset;
-  if (range.holds(first) && !range.owned()) populated.use(first, length);
+  if (range.holds(first) && !range.owned()) {
+    memory_watch.note(length);
+    populated.use(first, length);
+  }
   return false;
 }
 
@@ -151,6 +156,13 @@ bool take_from_range() noexcept {
   forget_ordinary_memory();
   range_is_open = true;
   return true;
+}
+
+void give_back_freed_pages() noexcept {
+  const int error_number = errno;
+  constexpr unsigned kAll = 4096;  // MALLCTL_ARENAS_ALL
+  librma_je_mallctl(ArenaControl(kAll, "purge").name(), nullptr, nullptr, nullptr, 0);
+  errno = error_number;
 }
 
 }  // namespace librma::process_heap

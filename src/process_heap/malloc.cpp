@@ -12,7 +12,9 @@
 #include <cstdlib>
 
 #include "malloc/process_heap.hpp"
+#include "process_heap/arenas.hpp"
 #include "process_heap/life.hpp"
+#include "process_heap/memory_watch.hpp"
 #include "process_heap/next.hpp"
 #include "process_heap/range.hpp"
 #include "util/system/page_size.hpp"
@@ -57,6 +59,13 @@ inline void* in_range(void* block) noexcept {
   return nullptr;
 }
 
+/// The process is about to take private memory. Gives the freed pages of the range to the system if that would else
+/// come near the limit of the control group.
+inline void make_room(std::size_t bytes) noexcept {
+  if (memory_watch.is_short(bytes) || memory_watch.take_wanted()) [[unlikely]]
+    give_back_freed_pages();
+}
+
 /// Calls `shared` for a block of `bytes` bytes if that should be jemalloc's, and `other` if it should not, or
 /// if jemalloc has no memory.
 template <class Shared, class Other>
@@ -65,11 +74,13 @@ inline void* allocate(std::size_t bytes, Shared shared, Other other) noexcept {
     if (void* const block = in_range(shared()); block != nullptr) [[likely]]
       return block;
   }
+  make_room(bytes);
   return other();
 }
 
 /// Moves a block of the range to where a new block of `bytes` bytes belongs.
 void* move(void* block, std::size_t bytes) noexcept {
+  make_room(bytes);
   void* const moved = next().malloc(bytes);
   if (moved == nullptr) return nullptr;
   __builtin_memcpy(moved, block, std::min(bytes, librma_je_malloc_usable_size(block)));
@@ -99,7 +110,10 @@ void* calloc(std::size_t count, std::size_t bytes) noexcept {
 void* realloc(void* block, std::size_t bytes) noexcept {
   using librma::process_heap::range;
   if (block == nullptr) return malloc(bytes);
-  if (!range.holds(block)) return librma::process_heap::next().realloc(block, bytes);
+  if (!range.holds(block)) {
+    librma::process_heap::make_room(bytes);
+    return librma::process_heap::next().realloc(block, bytes);
+  }
   if (!librma::process_heap::shares(bytes)) return librma::process_heap::move(block, bytes);
   void* const resized =
       librma_je_realloc(block, bytes != 0 ? librma::process_heap::at_least_aligned(bytes) : 0);
@@ -119,6 +133,8 @@ void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
 void free(void* block) noexcept {
   if (librma::process_heap::range.holds(block)) [[likely]] {
     librma_je_free(block);
+    if (librma::process_heap::memory_watch.wanted()) [[unlikely]]
+      librma::process_heap::make_room(0);
   } else {
     librma::process_heap::next().free(block);
   }
@@ -192,8 +208,8 @@ int madvise(void* address, std::size_t bytes, int advice) noexcept {
 
 /// librma calls this function (malloc/process_heap.hpp), and so makes the process heap begin if it has waited
 /// for that. A child whose memory is a copy has none: its parent's file is not behind it.
-const librma::ProcessHeap* rma_process_heap_2() noexcept;
-const librma::ProcessHeap* rma_process_heap_2() noexcept {
+const librma::ProcessHeap* rma_process_heap_3() noexcept;
+const librma::ProcessHeap* rma_process_heap_3() noexcept {
   using librma::process_heap::range;
   static constinit librma::ProcessHeap shown;
   const char* reason = librma::process_heap::begin_for_librma();
@@ -201,6 +217,9 @@ const librma::ProcessHeap* rma_process_heap_2() noexcept {
   if (reason == nullptr && !range.has_file()) reason = "the program has closed its descriptor";
   shown = range.heap();
   shown.limit_blocks = librma::process_heap::limit_blocks;
+  shown.watch_memory = [](const char* usage, std::uint64_t limit) {
+    librma::process_heap::memory_watch.begin(usage, limit);
+  };
   shown.reason = reason;
   return &shown;
 }

@@ -16,6 +16,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "heap.hpp"
 
@@ -195,6 +196,55 @@ void refused(std::string_view words) {
   give(block);
 }
 
+/// Returns how many bytes of memory are behind the heap's file.
+std::size_t memory_of_heap(const librma::ProcessHeap& heap) {
+  struct stat about {};
+  CHECK(fstat(heap.fd, &about) == 0);
+  return static_cast<std::size_t>(about.st_blocks) * 512;
+}
+
+/// Allocates blocks of 64 KiB, 32 MiB in all, and frees them.
+void use_and_free() {
+  std::vector<void*> blocks(512);
+  for (void*& block : blocks) block = filled(64 * 1024, 1);
+  for (void* const block : blocks) give(block);
+}
+
+// Freed pages stay for later blocks, until the control group comes near its limit.
+void group_limit() {
+  const librma::ProcessHeap& heap = shown_heap();
+  const std::string usage = "heap_case_usage." + std::to_string(getpid());
+  const auto uses = [&](std::size_t bytes) { std::ofstream(usage) << bytes << '\n'; };
+  constexpr std::size_t kLimit = 256 * kMebi;
+  uses(100 * kMebi);
+  heap.watch_memory(usage.c_str(), kLimit);
+  use_and_free();
+  give(filled(8 * kMebi, 1));
+  CHECK(memory_of_heap(heap) >= 32 * kMebi);
+  // A private block would not fit beside the pages.
+  uses(220 * kMebi);
+  give(filled(8 * kMebi, 1));
+  CHECK(memory_of_heap(heap) < 16 * kMebi);
+  // Blocks of the heap itself come near the limit: the next call of free() gives back what is free then.
+  uses(100 * kMebi);
+  use_and_free();
+  CHECK(memory_of_heap(heap) >= 32 * kMebi);
+  uses(250 * kMebi);
+  std::vector<void*> blocks(1024);
+  for (void*& block : blocks) block = filled(64 * 1024, 1);
+  const std::size_t full = memory_of_heap(heap);
+  CHECK(full >= 64 * kMebi);
+  for (void* const block : blocks) give(block);
+  // The first call has given back its block, and later ones wait for new needs of memory.
+  give(filled(8 * kMebi, 1));
+  CHECK(memory_of_heap(heap) < 16 * kMebi);
+  // A group whose file is gone, or says nothing, has no known need.
+  CHECK(unlink(usage.c_str()) == 0);
+  use_and_free();
+  give(filled(8 * kMebi, 1));
+  CHECK(memory_of_heap(heap) >= 32 * kMebi);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -208,7 +258,8 @@ int main(int argc, char** argv) {
                                                                   {"maps", maps},
                                                                   {"begins_small", begins_small},
                                                                   {"descriptors", descriptors},
-                                                                  {"terabytes", terabytes}};
+                                                                  {"terabytes", terabytes},
+                                                                  {"group_limit", group_limit}};
     const auto found = kCases.find(name);
     CHECK(found != kCases.end());
     found->second();

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "util/log.hpp"
+#include "util/system/memory_limit.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
@@ -171,6 +172,9 @@ void Job::settle_process_heap() const {
   if (heap == nullptr) {
     return log(LogLevel::info, "malloc gives out memory that other ranks cannot map: {}",
                process_heap_refusal());
+  }
+  if (const GroupLimit limit = control_group_limit("/"); limit.bytes != UINT64_MAX) {
+    heap->watch_memory(limit.usage.c_str(), limit.bytes);
   }
   const Window& window = memory_->window();
   if (window.process_heap() == nullptr) {

@@ -21,15 +21,23 @@ std::uint64_t number_in(const std::filesystem::path& file) {
   return stream >> number ? number : kNone;
 }
 
-/// Returns the lowest limit that `file` contains in the group at `path` below `mount` and in all groups
-/// around it. In a container, `mount` may be the container's own group while `path` is a path of the host
-/// that does not exist here.
-std::uint64_t lowest(const std::filesystem::path& mount, std::filesystem::path path, const char* file) {
-  std::uint64_t limit = number_in(mount / file);
-  for (path = path.relative_path(); !path.empty(); path = path.parent_path()) {
-    limit = std::min(limit, number_in(mount / path / file));
-  }
-  return limit;
+/// The names of the files of a group.
+struct FileNames {
+  const char* limit;
+  const char* usage;
+};
+
+/// Lowers `limit` to the lowest one of the group at `path` below `mount` and of all groups around it. In a
+/// container, `mount` may be the container's own group while `path` is a path of the host that does not exist
+/// here.
+void lower(GroupLimit& limit, const std::filesystem::path& mount, std::filesystem::path path,
+           const FileNames& names) {
+  const auto look_at = [&](const std::filesystem::path& group) {
+    const std::uint64_t bytes = number_in(group / names.limit);
+    if (bytes < limit.bytes) limit = {.bytes = bytes, .usage = group / names.usage};
+  };
+  look_at(mount);
+  for (path = path.relative_path(); !path.empty(); path = path.parent_path()) look_at(mount / path);
 }
 
 /// Returns whether `name` is one of the words of a list that is separated by commas.
@@ -44,9 +52,9 @@ bool contains(std::string_view list, std::string_view name) {
 
 }  // namespace
 
-std::uint64_t control_group_limit(const std::filesystem::path& root) {
+GroupLimit control_group_limit(const std::filesystem::path& root) {
   const std::filesystem::path mount = root / "sys/fs/cgroup";
-  std::uint64_t limit = kNone;
+  GroupLimit limit;
   std::ifstream groups(root / "proc/self/cgroup");
   std::string line;
   while (std::getline(groups, line)) {  // number:controllers:path, cgroups(7)
@@ -56,9 +64,10 @@ std::uint64_t control_group_limit(const std::filesystem::path& root) {
     const std::string_view controllers = std::string_view(line).substr(first + 1, second - first - 1);
     const std::filesystem::path path = line.substr(second + 1);
     if (controllers.empty()) {
-      limit = std::min(limit, lowest(mount, path, "memory.max"));
+      lower(limit, mount, path, {.limit = "memory.max", .usage = "memory.current"});
     } else if (contains(controllers, "memory")) {
-      limit = std::min(limit, lowest(mount / "memory", path, "memory.limit_in_bytes"));
+      lower(limit, mount / "memory", path,
+            {.limit = "memory.limit_in_bytes", .usage = "memory.usage_in_bytes"});
     }
   }
   return limit;
@@ -66,7 +75,7 @@ std::uint64_t control_group_limit(const std::filesystem::path& root) {
 
 std::uint64_t usable_memory() {
   const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
-  return std::min(pages * page_bytes(), control_group_limit("/"));
+  return std::min(pages * page_bytes(), control_group_limit("/").bytes);
 }
 
 }  // namespace librma

@@ -10,8 +10,14 @@ namespace librma {
 /// does not refuse memory.
 [[nodiscard]] std::uint64_t usable_memory();
 
-/// Returns the lowest limit of the control groups; UINT64_MAX if there is none. `root` is the root of the
-/// file system; tests pass another directory.
-[[nodiscard]] std::uint64_t control_group_limit(const std::filesystem::path& root);
+/// The limit of a control group.
+struct GroupLimit {
+  std::uint64_t bytes = UINT64_MAX;  ///< UINT64_MAX: none
+  std::filesystem::path usage;       ///< the file that says how many bytes the group uses
+};
+
+/// Returns the lowest limit of the control groups of this process. `root` is the root of the file system; tests pass
+/// another directory.
+[[nodiscard]] GroupLimit control_group_limit(const std::filesystem::path& root);
 
 }  // namespace librma
