@@ -61,6 +61,7 @@ SHORT = r"(0|1|2|4|8|16|32|48) B"
 LARGE = r"((64|128|256|512) KiB|\d+ MiB)"
 GOALS_BY_PATTERN = [
     (rf"twosided latency {SHORT}", (0.7, None)),
+    (r"twosided (latency|bandwidth|bidirectional) .* malloc", (0.35, None)),
     (rf"twosided (bandwidth|bidirectional|pairs) {LARGE}.*", (0.77, None)),
     (r"twosided (rate|pairs) .*", (0.77, None)),
     (r"twosided exchange .* 16 ranks", (0.33, None)),

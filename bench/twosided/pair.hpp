@@ -1,11 +1,13 @@
 /**
  * @file pair.hpp
  * The rows of two ranks: latency, bandwidth in one and in both directions, and message rate, with hot and
- * cold buffers, a wildcard, and many receives that do not match. Ranks beyond the second only wait.
+ * cold buffers, buffers that are blocks of their own, a wildcard, and many receives that do not match. Ranks
+ * beyond the second only wait.
  */
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,6 +17,8 @@
 namespace rma::bench {
 
 inline constexpr std::array<std::size_t, 5> kFewSizes = {8, 4096, 65536, 1048576, 4194304};
+/** Programs allocate their buffers one by one. librma maps such blocks of up to 4 MiB in the other ranks. */
+inline constexpr std::array<std::size_t, 4> kBlockSizes = {16384, 65536, 1048576, 4194304};
 inline constexpr std::array<std::size_t, 3> kRateSizes = {8, 512, 4096};
 /** Rows of at least this size have a control. */
 inline constexpr std::size_t kControlled = 65536;
@@ -28,10 +32,12 @@ inline std::vector<std::size_t> all_sizes() {
 }
 
 /** The special circumstances of a row. */
-enum class Variant { hot, cold, any_source, posted };
+enum class Variant { hot, own_blocks, cold, any_source, posted };
 
 inline const char* variant_text(Variant variant) {
   switch (variant) {
+    case Variant::own_blocks:
+      return " malloc";
     case Variant::cold:
       return " cold";
     case Variant::any_source:
@@ -105,7 +111,10 @@ void pair_rows(MpiMeasure& measure, const Memory& memory, const std::string& wha
     const RowName name{what, "twosided " + what + " " + size_text(bytes) + variant_text(variant), "",
                        moved * bytes};
     const auto run = [&] {
-      const Messages messages(link, bytes, memory.sent(bytes, cold), memory.received(bytes, cold));
+      const std::optional<Memory> blocks =
+          variant == Variant::own_blocks ? std::optional<Memory>(bytes) : std::nullopt;
+      const Memory& used = blocks ? *blocks : memory;
+      const Messages messages(link, bytes, used.sent(bytes, cold), used.received(bytes, cold));
       measure_pattern(measure, name, make(messages, bytes), bytes >= kControlled);
     };
     if (variant == Variant::posted) {
@@ -124,6 +133,7 @@ void pair_suite(MpiMeasure& measure, const std::string& what, const HotSizes& ho
   // The other ranks need no memory.
   const Memory memory(measure.backend().rank() < 2 ? cold_bytes(measure.options().quick) : 1);
   pair_rows(measure, memory, what, hot_sizes, Variant::hot, moved, make);
+  if (what != "rate") pair_rows(measure, memory, what, kBlockSizes, Variant::own_blocks, moved, make);
   for (const Variant variant : {Variant::cold, Variant::any_source, Variant::posted})
     pair_rows(measure, memory, what, sizes, variant, moved, make);
 }
