@@ -6,6 +6,7 @@
 #include "api/message_call.hpp"
 #include "util/statistics.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace librma {
 namespace {
@@ -107,9 +108,8 @@ rma_status_t rma_send_data(const rma_data_t* data, int rank, int tag, uint32_t c
                            rma_request_t* request) {
   return call(kSend.of(data, mode), rank, traced_bytes(data), [&](Runtime& runtime) -> Status {
     RMA_TRY(check_send(runtime, rank, tag, blocking(mode), request));
-    auto found = data_of(data, mode, "src");
-    if (!found.ok()) return std::move(found).status();
-    return runtime.messages->send(found.value(), rank, {.context = context, .tag = tag},
+    RMA_TRY_ASSIGN(found, data_of(data, mode, "src"));
+    return runtime.messages->send(found, rank, {.context = context, .tag = tag},
                                   (mode & RMA_SEND_SYNCHRONOUS) != 0, started(mode, request));
   });
 }
@@ -118,9 +118,8 @@ rma_status_t rma_recv_data(const rma_data_t* data, int source, int tag, uint32_t
                            rma_message_info_t* info, int mode, rma_request_t* request) {
   return call(kReceive.of(data, mode), source, traced_bytes(data), [&](Runtime& runtime) -> Status {
     RMA_TRY(check_receive(runtime, source, tag, blocking(mode), request));
-    auto found = data_of(data, mode, "dst");
-    if (!found.ok()) return std::move(found).status();
-    return runtime.messages->receive(found.value(), {.source = source, .tag = tag, .context = context}, info,
+    RMA_TRY_ASSIGN(found, data_of(data, mode, "dst"));
+    return runtime.messages->receive(found, {.source = source, .tag = tag, .context = context}, info,
                                      started(mode, request));
   });
 }
@@ -129,9 +128,8 @@ rma_status_t rma_mrecv_data(const rma_data_t* data, rma_message_t* message, rma_
                             int mode, rma_request_t* request) {
   return call(kReceiveFound.of(data, mode), -1, traced_bytes(data), [&](Runtime& runtime) -> Status {
     RMA_TRY(check_message(message, blocking(mode), request));
-    auto found = data_of(data, mode, "dst");
-    if (!found.ok()) return std::move(found).status();
-    return receive_taken(runtime, found.value(), message, info, started(mode, request));
+    RMA_TRY_ASSIGN(found, data_of(data, mode, "dst"));
+    return receive_taken(runtime, found, message, info, started(mode, request));
   });
 }
 

@@ -110,12 +110,11 @@ rma_status_t rma_lock(rma_mutexes_t mutexes, size_t index, int rank) {
 
 rma_status_t rma_unlock(rma_mutexes_t mutexes, size_t index, int rank) {
   return call(__func__, rank, 0, [&](Runtime& runtime) {
-    auto holder = find(runtime, mutexes);
-    if (!holder.ok()) return std::move(holder).status();
+    RMA_TRY_ASSIGN(holder, find(runtime, mutexes));
     RMA_TRY(check_rank(runtime, rank));
     // Makes this process's effects, also those at other ranks, visible to the next holder.
     Status fenced = fence_all_contexts(runtime);
-    Status unlocked = holder.value()->set->unlock(index, rank);
+    Status unlocked = holder->set->unlock(index, rank);
     return unlocked.ok() ? std::move(fenced) : std::move(unlocked);
   });
 }

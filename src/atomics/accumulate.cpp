@@ -19,8 +19,7 @@ std::shared_ptr<const Layout> contiguous(const void* address, std::size_t bytes)
 }  // namespace
 
 Result<std::unique_ptr<Accumulator>> Accumulator::create(Job& job, RemoteAccess& remote_access) {
-  const auto block = job.provide(Service::accumulate, sizeof(StripeLocks));
-  if (!block.ok()) return Status(block.status().code(), std::string(block.status().text()));
+  RMA_TRY(job.provide(Service::accumulate, sizeof(StripeLocks)).status());
   return std::unique_ptr<Accumulator>(new Accumulator(job, remote_access));
 }
 
@@ -53,8 +52,7 @@ Status Accumulation::add_pieces(std::uintptr_t address, const std::byte* src, st
     std::size_t piece = room & ~(element - 1);  // whole elements
     if (piece != 0) {
       cursor_.hold(address, piece);
-      Status status = access(address, piece, [&](std::byte* here) { kernel_.run(here, src, piece); });
-      if (!status.ok()) return status;
+      RMA_TRY(access(address, piece, [&](std::byte* here) { kernel_.run(here, src, piece); }));
     } else {
       // A complex element lies across the border of two stripes. Its two parts are separate sums, so each is
       // added under its own lock.
@@ -63,9 +61,8 @@ Status Accumulation::add_pieces(std::uintptr_t address, const std::byte* src, st
       kernel_.product(product.data(), src);
       for (std::size_t offset = 0; offset < element; offset += part) {
         cursor_.hold(address + offset, part);
-        Status status = access(address + offset, part,
-                               [&](std::byte* here) { kernel_.add_part(here, product.data() + offset); });
-        if (!status.ok()) return status;
+        RMA_TRY(access(address + offset, part,
+                       [&](std::byte* here) { kernel_.add_part(here, product.data() + offset); }));
       }
     }
     address += piece;

@@ -8,6 +8,7 @@
 
 #include "atomics/remote_mutexes.hpp"
 #include "util/text.hpp"
+#include "util/try_assign.hpp"
 #include "util/undo.hpp"
 #include "util/waiting/futex.hpp"
 
@@ -171,9 +172,8 @@ Status MutexSet::not_held(std::size_t index, int rank) {
 }
 
 Status MutexSet::lock(std::size_t index, int rank) {
-  auto found = find(index, rank);
-  if (!found.ok()) return std::move(found).status();
-  const MutexBlock& block = *found.value();
+  RMA_TRY_ASSIGN(found, find(index, rank));
+  const MutexBlock& block = *found;
   if (block.mutexes == nullptr) return lock_remote(block, index, rank);
   return lock_mapped(block.mutexes[index], block, index, rank);
 }
@@ -205,9 +205,8 @@ Status MutexSet::lock_mapped(TicketMutex& mutex, const MutexBlock& block, std::s
 }
 
 Status MutexSet::unlock(std::size_t index, int rank) {
-  auto found = find(index, rank);
-  if (!found.ok()) return std::move(found).status();
-  const MutexBlock& block = *found.value();
+  RMA_TRY_ASSIGN(found, find(index, rank));
+  const MutexBlock& block = *found;
   if (block.mutexes == nullptr) return unlock_remote(block, index, rank);
   TicketMutex& mutex = block.mutexes[index];
   if (mutex.holder.load(std::memory_order_relaxed) != me()) return not_held(index, rank);

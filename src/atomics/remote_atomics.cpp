@@ -11,6 +11,7 @@
 #include "helper_thread/fragments.hpp"
 #include "util/bytes_of.hpp"
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace librma {
 namespace {
@@ -164,7 +165,7 @@ Status RemoteAtomics::atomic(rma_atomic_op_t op, const Word* target, Word operan
                        const Status refused = unreachable_address(address, sizeof(Word), rank);
                        pending_.explain(operation, std::string(refused.text()));
                      }
-                     if (status != RMA_SUCCESS) return status;
+                     RMA_TRY(status);
                      if (body.size() != sizeof before) return RMA_ERR_SIZE;
                      std::memcpy(&before, body.data(), sizeof before);
                      if (old != nullptr) *old = static_cast<Word>(before);

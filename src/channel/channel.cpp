@@ -5,6 +5,7 @@
 
 #include "util/round.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace librma {
 
@@ -123,9 +124,8 @@ Status Channel::open_buffers(std::size_t rail) {
 }
 
 Status Channel::connect_local(int peer) {
-  const auto card = options_.local_card(peer);
-  if (!card.ok()) return {card.status().code(), std::string(card.status().text())};
-  return rails_[kLocalRail].connect(peer, card.value());
+  RMA_TRY_ASSIGN(card, options_.local_card(peer));
+  return rails_[kLocalRail].connect(peer, card);
 }
 
 void Channel::on_message(std::uint16_t kind, MessageHandler handler, MessageEvent event) {

@@ -200,8 +200,7 @@ rma_status_t MessageSender::try_send(int peer, std::size_t rail, std::uint16_t k
   bool stir = false;
   {
     const std::lock_guard guard(link.lock);
-    status = open_link(link, peer, rail);
-    if (status != RMA_SUCCESS) return status;
+    RMA_TRY(open_link(link, peer, rail));
     if (joins_others(link, kind, head.size() + tail.size()) && join(link, peer, kind, head, tail)) {
       stir = link.waiting.size() == 1 && !endpoint(*link.rail()).asks_by_clock();
     } else {

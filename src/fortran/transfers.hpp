@@ -19,12 +19,13 @@ namespace librma::fortran {
 
 /// Calls `contiguous(dst, src, bytes, rest...)`, or the strided form if one of the sides has gaps.
 template <typename Contiguous, typename Strided, typename... Rest>
-Status transfer(Result<Side> dst, Result<Side> src, Contiguous contiguous, Strided strided, Rest... rest) {
-  if (!dst.ok()) return std::move(dst).status();
-  if (!src.ok()) return std::move(src).status();
-  RMA_TRY_ASSIGN(shape, correspond(dst.value(), src.value()));
-  if (shape.levels == 0) return outcome(contiguous(dst->base, src->base, shape.counts[0], rest...));
-  return outcome(strided(dst->base, shape.dst_strides.data(), src->base, shape.src_strides.data(),
+Status transfer(Result<Side> found_dst, Result<Side> found_src, Contiguous contiguous, Strided strided,
+                Rest... rest) {
+  RMA_TRY_ASSIGN(dst, std::move(found_dst));
+  RMA_TRY_ASSIGN(src, std::move(found_src));
+  RMA_TRY_ASSIGN(shape, correspond(dst, src));
+  if (shape.levels == 0) return outcome(contiguous(dst.base, src.base, shape.counts[0], rest...));
+  return outcome(strided(dst.base, shape.dst_strides.data(), src.base, shape.src_strides.data(),
                          shape.counts.data(), shape.levels, rest...));
 }
 

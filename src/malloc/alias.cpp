@@ -22,6 +22,7 @@
 #include "util/system/page_size.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 #include "util/undo.hpp"
 
 namespace librma {
@@ -135,16 +136,14 @@ std::size_t count_threads() {
 /// there.
 Status replace(const Alias& wanted) {
   const auto begin = reinterpret_cast<std::uintptr_t>(wanted.address);
-  const auto mappings = private_mappings(begin, begin + wanted.bytes);
-  if (!mappings.ok()) return Status(mappings.status().code(), std::string(mappings.status().text()));
-  const auto pages = PageCopy::open(wanted.fd, begin, wanted.offset);
-  if (!pages.ok()) return Status(pages.status().code(), std::string(pages.status().text()));
+  RMA_TRY_ASSIGN(mappings, private_mappings(begin, begin + wanted.bytes));
+  RMA_TRY_ASSIGN(pages, PageCopy::open(wanted.fd, begin, wanted.offset));
   // A handler of a signal could store something into pages that are copied already. Nothing below allocates.
   int error_number = 0;
   {
     const SignalsHeldBack held_back;
-    for (const Mapping& mapping : mappings.value()) {
-      if (error_number == 0) error_number = pages.value().copy(mapping);
+    for (const Mapping& mapping : mappings) {
+      if (error_number == 0) error_number = pages.copy(mapping);
     }
     if (error_number == 0 && map_memory(wanted.address, wanted.bytes, MAP_SHARED | MAP_FIXED, wanted.fd,
                                         wanted.offset) == nullptr) {

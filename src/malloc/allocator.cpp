@@ -3,6 +3,7 @@
 #include "util/round.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 #include "util/undo.hpp"
 
 #include <algorithm>
@@ -39,13 +40,11 @@ Result<std::unique_ptr<Allocator>> Allocator::create(Window& window, Backing& ba
                                                      std::size_t reserved) {
   std::unique_ptr<Allocator> allocator(new Allocator(window, backing, regions, reserved));
   for (auto* arena : {&allocator->collective_, &allocator->local_}) {
-    auto created = Arena::create(allocator->extents_);
-    if (!created.ok()) return std::move(created).status();
-    *arena = std::move(created).value();
+    RMA_TRY_ASSIGN(created, Arena::create(allocator->extents_));
+    *arena = std::move(created);
   }
-  Status listed =
-      regions.add(reinterpret_cast<std::uintptr_t>(window.base()), window.address_bytes(), kRegionWindow);
-  if (!listed.ok()) return listed;
+  RMA_TRY(
+      regions.add(reinterpret_cast<std::uintptr_t>(window.base()), window.address_bytes(), kRegionWindow));
   allocator->listed_ = true;
   return allocator;
 }
@@ -101,11 +100,9 @@ Result<std::byte*> Allocator::reserve(std::size_t bytes, std::size_t alignment) 
   reservation.bytes = round_up(bytes, granule);
   reservation.committed.resize(reservation.bytes / granule);
   reservation.record = ExtentPool::make_record();
-  auto offset = extents_.take_addresses(reservation.bytes, std::max(alignment, ExtentPool::kPage));
-  if (!offset.ok()) return std::move(offset).status();
-  std::byte* const start = window_.base() + offset.value();
-  Undo give_back(
-      [&] { extents_.give_addresses(offset.value(), reservation.bytes, ExtentPool::make_record()); });
+  RMA_TRY_ASSIGN(offset, extents_.take_addresses(reservation.bytes, std::max(alignment, ExtentPool::kPage)));
+  std::byte* const start = window_.base() + offset;
+  Undo give_back([&] { extents_.give_addresses(offset, reservation.bytes, ExtentPool::make_record()); });
   const std::lock_guard lock(mutex_);
   reservations_.emplace(reinterpret_cast<std::uintptr_t>(start), std::move(reservation));
   give_back.dismiss();
@@ -196,9 +193,8 @@ Result<std::byte*> Allocator::take_extent(std::size_t bytes, std::size_t alignme
                   text("the heap has no room for {} bytes more: {} of {} are used; raise RMA_HEAP_SIZE",
                        bytes, window_.used(), window_.limit()));
   }
-  auto offset = extents_.take(extent_bytes(bytes), std::max(alignment, ExtentPool::kPage));
-  if (!offset.ok()) return std::move(offset).status();
-  return window_.base() + offset.value();
+  RMA_TRY_ASSIGN(offset, extents_.take(extent_bytes(bytes), std::max(alignment, ExtentPool::kPage)));
+  return window_.base() + offset;
 }
 
 void Allocator::give_extent(std::byte* address, std::size_t bytes, ExtentPool::Record record) noexcept {

@@ -18,6 +18,7 @@
 #include "util/system/page_size.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace librma {
 namespace {
@@ -322,20 +323,19 @@ Status Window::no_memory(std::size_t asked, std::size_t used, int error_number) 
 }
 
 Result<PeerWindow> PeerWindow::map(const PeerFile& window, const PeerFile& heap, const PeerFile& alias) {
-  auto range = AddressRange::reserve(alias.bytes + window.bytes + heap.bytes);
-  if (!range.ok()) return std::move(range).status();
+  RMA_TRY_ASSIGN(range, AddressRange::reserve(alias.bytes + window.bytes + heap.bytes));
   std::size_t at = 0;
   for (const PeerFile* const part : {&alias, &window, &heap}) {
     if (part->bytes == 0) continue;
     RMA_TRY(check_size(*part));
-    RMA_TRY(range->map(part->fd, at, part->bytes));
+    RMA_TRY(range.map(part->fd, at, part->bytes));
     at += part->bytes;
   }
   // Otherwise a core file of this process would hold the memory of all ranks of the host. If the call fails,
   // it does.
-  static_cast<void>(::madvise(range->base(), range->bytes(), MADV_DONTDUMP));
+  static_cast<void>(::madvise(range.base(), range.bytes(), MADV_DONTDUMP));
   PeerWindow mapped;
-  mapped.range_ = std::move(range).value();
+  mapped.range_ = std::move(range);
   return mapped;
 }
 

@@ -12,6 +12,7 @@
 #include "messages/messages_waiting.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 #include "util/undo.hpp"
 
 namespace librma {
@@ -52,10 +53,9 @@ Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, cons
 
 Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remote_access, Channel* channel,
                                                    const ProcessMemory& memory) {
-  auto block = Inbox::provide(job);
-  if (!block.ok()) return std::move(block).status();
+  RMA_TRY_ASSIGN(block, Inbox::provide(job));
   spare_messages.set_owner(this_thread());
-  std::unique_ptr<Messages> messages(new Messages(job, remote_access, channel, memory, *block.value()));
+  std::unique_ptr<Messages> messages(new Messages(job, remote_access, channel, memory, *block));
   if (channel != nullptr) {
     // The program's threads take messages in; nothing wakes a helper for them.
     channel->on_message(

@@ -12,6 +12,7 @@
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace librma {
 namespace {
@@ -89,9 +90,8 @@ template <typename Look>
   path = {.kind = Path::Kind::direct, .here = job.direct(at(base, extent.low), extent.bytes(), rank)};
   if (path.here != nullptr) [[likely]]
     return {};
-  Result<Path> found = look();
-  if (!found.ok()) return std::move(found).status();
-  path = found.value();
+  RMA_TRY_ASSIGN(found, look());
+  path = found;
   return {};
 }
 

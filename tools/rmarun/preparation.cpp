@@ -13,6 +13,7 @@
 #include "rmarun/binding.hpp"
 #include "rmarun/processes.hpp"
 #include "util/system/interruptions.hpp"
+#include "util/try_assign.hpp"
 
 namespace rmarun {
 namespace {
@@ -21,21 +22,17 @@ librma::Result<Prepared> prepare(const std::vector<int>& programs, int seats, Bi
                                  const std::string& directory) {
   Prepared prepared;
   if (bind == Bind::kCore) {
-    auto cores = allowed_cores();
-    if (!cores.ok()) return std::move(cores).status();
-    prepared.cores = std::move(cores).value();
+    RMA_TRY_ASSIGN(cores, allowed_cores());
+    prepared.cores = std::move(cores);
   }
-  auto server = PmixServer::start(programs, seats, directory);
-  if (!server.ok()) return std::move(server).status();
-  prepared.server = server.value();
-  auto ranks = RankServer::start(programs, seats, directory, prepared.server->reports());
-  if (!ranks.ok()) return std::move(ranks).status();
-  prepared.ranks = ranks.value();
+  RMA_TRY_ASSIGN(server, PmixServer::start(programs, seats, directory));
+  prepared.server = server;
+  RMA_TRY_ASSIGN(ranks, RankServer::start(programs, seats, directory, prepared.server->reports()));
+  prepared.ranks = ranks;
   prepared.environments.reserve(programs.size());
   for (size_t rank = 0; rank < programs.size(); ++rank) {
-    auto environment = prepared.server->environment_of(static_cast<int>(rank));
-    if (!environment.ok()) return std::move(environment).status();
-    prepared.environments.push_back(std::move(environment).value());
+    RMA_TRY_ASSIGN(environment, prepared.server->environment_of(static_cast<int>(rank)));
+    prepared.environments.push_back(std::move(environment));
     prepared.environments.back().push_back(prepared.ranks->assignment());
   }
   return prepared;

@@ -13,6 +13,7 @@
 #include "util/exhausted.hpp"
 #include "util/rank_map.hpp"
 #include "util/status.hpp"
+#include "util/try_assign.hpp"
 
 namespace librma {
 
@@ -68,11 +69,10 @@ class ScratchPool {
     static_cast<void>(unless_exhausted([&]() -> Status {
                         const std::lock_guard guard(lock_);
                         free_.reserve(taken_ + 1);  // so that none needs memory when it comes back
-                        auto made = job_.memory().allocator().allocate(MemoryKind::internal,
-                                                                       Buffers::kScratchBytes, kAlignment);
-                        if (!made.ok()) return std::move(made).status();
+                        RMA_TRY_ASSIGN(made, job_.memory().allocator().allocate(
+                                                 MemoryKind::internal, Buffers::kScratchBytes, kAlignment));
                         ++taken_;
-                        taken = made.value();
+                        taken = made;
                         return {};
                       }).ok());
     return taken;

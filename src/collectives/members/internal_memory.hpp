@@ -6,6 +6,7 @@
 
 #include "core/job/job.hpp"
 #include "util/status.hpp"
+#include "util/try_assign.hpp"
 
 namespace librma {
 
@@ -21,9 +22,8 @@ using InternalMemory = std::unique_ptr<std::byte, FreeInternal>;
 /// Takes `bytes` bytes of this process's heap, aligned to 64. RMA_ERR_NO_MEMORY.
 [[nodiscard]] inline Result<InternalMemory> take_internal(Job& job, std::size_t bytes) {
   constexpr std::size_t kAlignment = 64;
-  auto memory = job.memory().allocator().allocate(MemoryKind::internal, bytes, kAlignment);
-  if (!memory.ok()) return std::move(memory).status();
-  return InternalMemory(memory.value(), FreeInternal{&job});
+  RMA_TRY_ASSIGN(memory, job.memory().allocator().allocate(MemoryKind::internal, bytes, kAlignment));
+  return InternalMemory(memory, FreeInternal{&job});
 }
 
 }  // namespace librma

@@ -12,6 +12,7 @@
 #include "util/status.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 #include "util/waiting/wait.hpp"
 
 namespace librma {
@@ -34,16 +35,14 @@ JobAllgatherPort::~JobAllgatherPort() {
 
 Result<JobAllgatherPort::BlockCard> JobAllgatherPort::open(std::span<const int> partners) {
   cards_.resize(static_cast<std::size_t>(members()));
-  auto memory = job().memory().allocator().allocate(MemoryKind::internal, sizeof(AllgatherBlock),
-                                                    alignof(AllgatherBlock));
-  if (!memory.ok()) return std::move(memory).status();
-  block_ = new (memory.value()) AllgatherBlock();  // all zero
-  BlockCard card = {.address = reinterpret_cast<std::uint64_t>(memory.value()), .usable = 1};
+  RMA_TRY_ASSIGN(memory, job().memory().allocator().allocate(MemoryKind::internal, sizeof(AllgatherBlock),
+                                                             alignof(AllgatherBlock)));
+  block_ = new (memory) AllgatherBlock();  // all zero
+  BlockCard card = {.address = reinterpret_cast<std::uint64_t>(memory), .usable = 1};
   if (network() != nullptr) {
-    auto prepared =
-        network()->keyed_transfers().prepare(memory.value(), sizeof(AllgatherBlock), /*keep=*/false);
-    if (!prepared.ok()) return std::move(prepared).status();
-    block_memory_ = std::move(prepared).value();
+    RMA_TRY_ASSIGN(prepared,
+                   network()->keyed_transfers().prepare(memory, sizeof(AllgatherBlock), /*keep=*/false));
+    block_memory_ = std::move(prepared);
     card.keys = block_memory_.remote;
   }
   for (const int partner : partners) {

@@ -100,8 +100,8 @@ Status PlanRunner::part() {
   // If it succeeds for this member, nobody sends this member anything more: it has received all messages of
   // collectives, because all are complete here, and one message of each partner below. And it has learned,
   // through the members of the barrier, that every member came here while the team had not failed for it.
-  Status status = transport_.usable();
-  if (!status.ok()) return status;  // the others were told
+  RMA_TRY(transport_.usable());  // if this fails, the others were told
+  Status status;
   const Plan plan(member_, members_);
   for (int distance = 1; distance < members_; distance *= 2) {
     TeamCarrier::Sending sending;

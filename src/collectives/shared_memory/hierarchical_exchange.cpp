@@ -184,8 +184,7 @@ Status HierarchicalExchange::reduce(const rma_collective_t& collective) {
       RMA_TRY(reduce_between(sum, count, reducer, to));
     }
     if (!from_leader) continue;
-    Status status = broadcast_within(sum, count * reducer.element_bytes, kLeaderPlace);
-    if (!status.ok()) return status;
+    RMA_TRY(broadcast_within(sum, count * reducer.element_bytes, kLeaderPlace));
   }
   return {};
 }
@@ -275,12 +274,9 @@ Status HierarchicalExchange::scan(const rma_collective_t& collective, bool exclu
   const std::size_t distance = stride(bytes);
   const auto total_of = [&](int host) { return scratch_ + static_cast<std::size_t>(host) * distance; };
   // The source may be the destination of the scan, so it is reduced first.
-  if (Status status = reduce_within(total_of(host_), src, collective.count, reducer); !status.ok()) {
-    return status;
-  }
+  RMA_TRY(reduce_within(total_of(host_), src, collective.count, reducer));
   if (leads()) {
-    Status status = allgather_between(scratch_, total_of(host_), distance);
-    if (!status.ok()) return status;
+    RMA_TRY(allgather_between(scratch_, total_of(host_), distance));
   }
   if (within_ != nullptr) {
     bool done = false;

@@ -12,6 +12,7 @@
 #include "collectives/team/team_registry.hpp"
 #include "util/statistics.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace librma {
 namespace {
@@ -99,9 +100,8 @@ Status Team::run_by_messages(const rma_collective_t& collective, Engine engine) 
 
 Status Team::prepare_messages() {
   if (scratch_ != nullptr) return {};
-  auto memory = unless_exhausted([&] { return take_internal(*shared_.job, PlanRunner::kScratch); });
-  if (!memory.ok()) return std::move(memory).status();
-  scratch_ = std::move(memory).value();
+  RMA_TRY_ASSIGN(memory, unless_exhausted([&] { return take_internal(*shared_.job, PlanRunner::kScratch); }));
+  scratch_ = std::move(memory);
   return {};
 }
 
@@ -113,11 +113,10 @@ Result<std::unique_ptr<Teams>> Teams::create(Job& job) {
   const bool in_memory = world_meets_in_memory(job);
   const bool has_block = in_memory && job.rank() == job.world_first();
   const std::size_t bytes = kBehindRegistry + (has_block ? TeamBlock::bytes_for(size) : 0);
-  auto memory = job.provide(Service::teams, bytes);
-  if (!memory.ok()) return std::move(memory).status();
-  auto* const registry = new (memory.value()) TeamRegistry;
+  RMA_TRY_ASSIGN(memory, job.provide(Service::teams, bytes));
+  auto* const registry = new (memory) TeamRegistry;
   if (has_block) {
-    TeamBlock::make(memory.value() + kBehindRegistry, shape_for(job, size, 0, ScheduleContexts::kWorld));
+    TeamBlock::make(memory + kBehindRegistry, shape_for(job, size, 0, ScheduleContexts::kWorld));
   }
   return std::unique_ptr<Teams>(new Teams(job, *registry));
 }

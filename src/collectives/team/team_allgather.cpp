@@ -9,6 +9,7 @@
 #include "collectives/team/collectives.hpp"
 #include "collectives/team/team.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace librma {
 namespace {
@@ -72,9 +73,8 @@ Status TeamAllgather::open(Team& team) {
         partners.push_back(steps.step(k).from);
       }
     }
-    auto opened = port_->open(partners);
-    if (!opened.ok()) return std::move(opened).status();
-    mine = opened.value();
+    RMA_TRY_ASSIGN(opened, port_->open(partners));
+    mine = opened;
     return {};
   });
   // A member that cannot take part tells the others, which then use messages too.

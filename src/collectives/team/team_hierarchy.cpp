@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "util/try_assign.hpp"
+
 namespace librma {
 
 TeamHierarchy::TeamHierarchy(Job& job, RankView ranks, int member, const std::uint64_t& id,
@@ -23,9 +25,8 @@ TeamHierarchy::TeamHierarchy(Job& job, RankView ranks, int member, const std::ui
 }
 
 Status TeamHierarchy::provide() {
-  auto memory = take_internal(job_, HierarchicalExchange::kScratch);
-  if (!memory.ok()) return std::move(memory).status();
-  scratch_ = std::move(memory).value();
+  RMA_TRY_ASSIGN(memory, take_internal(job_, HierarchicalExchange::kScratch));
+  scratch_ = std::move(memory);
   exchange_.emplace(hosts_, member_, scratch_.get());
   return {};
 }

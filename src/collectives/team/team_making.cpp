@@ -13,6 +13,7 @@
 #include "collectives/team/team_registry.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 #include "util/undo.hpp"
 
 namespace librma {
@@ -334,9 +335,8 @@ Status Teams::meet_in_block(Team& team, const Meeting& meeting, const Shape& sha
   const Turns::Turn turn(turns_, meeting.key);
   free_retired();
   const bool first = meeting.ranks.front() == job_.rank();
-  auto found = find_block(meeting, shape);
-  if (!found.ok()) return std::move(found).status();
-  TeamBlock& block = *found.value();
+  RMA_TRY_ASSIGN(found, find_block(meeting, shape));
+  TeamBlock& block = *found;
   Status settled =
       settle(block, meeting, unless_exhausted([&]() -> Status {
                if (first) {

@@ -94,11 +94,8 @@ Status Job::start() {
       card.rails[rail].directory_key = registration->remote[rail];
     }
   }
-  const auto doorbell = provide(Service::doorbell, sizeof(Doorbell));
-  if (!doorbell.ok()) return {doorbell.status().code(), std::string(doorbell.status().text())};
-  const auto use = provide(Service::heap_use, sizeof(std::atomic<std::uint64_t>));
-  if (!use.ok()) return {use.status().code(), std::string(use.status().text())};
-  return {};
+  RMA_TRY(provide(Service::doorbell, sizeof(Doorbell)).status());
+  return provide(Service::heap_use, sizeof(std::atomic<std::uint64_t>)).status();
 }
 
 Status Job::choose_copies() {
@@ -266,14 +263,14 @@ std::atomic<std::uint64_t>& Job::heap_use(int rank) const {
 Status Job::map_peer(int rank, const ProcessCard& card, transport::HostPeer& process) {
   using transport::Handed;
   const ProcessCard::Head& head = card.head;
-  auto window = PeerWindow::map({.fd = process.file(Handed::window), .bytes = head.bytes - head.alias_bytes},
-                                {.fd = process.file(Handed::process_heap), .bytes = head.process_heap_bytes},
-                                {.fd = process.file(Handed::alias), .bytes = head.alias_bytes});
-  if (!window.ok()) return std::move(window).status();
+  RMA_TRY_ASSIGN(window,
+                 PeerWindow::map({.fd = process.file(Handed::window), .bytes = head.bytes - head.alias_bytes},
+                                 {.fd = process.file(Handed::process_heap), .bytes = head.process_heap_bytes},
+                                 {.fd = process.file(Handed::alias), .bytes = head.alias_bytes}));
   for (const Handed kind : {Handed::window, Handed::process_heap, Handed::alias}) process.close(kind);
   auto peer = std::make_unique<MappedProcess>();
   peer->card = card;
-  peer->window = std::move(window).value();
+  peer->window = std::move(window);
   std::byte* const here = peer->window.base();
   enter(rank, std::move(peer), here);
   return {};

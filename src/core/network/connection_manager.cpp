@@ -6,6 +6,7 @@
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace librma {
 namespace {
@@ -28,9 +29,8 @@ Status ConnectionManager::connect_first(NetworkPeer& peer) {
   const std::lock_guard guard(peer.lock);
   if (peer.ready.load(std::memory_order_relaxed)) return {};
   if (peer.memory == nullptr) {
-    const auto card = cards_(peer.rank);
-    if (!card.ok()) return {card.status().code(), std::string(card.status().text())};
-    RMA_TRY(match(peer, card.value()));
+    RMA_TRY_ASSIGN(card, cards_(peer.rank));
+    RMA_TRY(match(peer, card));
   }
   std::size_t first = 0;
   // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the peer owns what match() made

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "util/log.hpp"
+#include "util/try_assign.hpp"
 
 namespace librma {
 
 Result<InboxBlock*> Inbox::provide(Job& job) {
-  auto block = job.provide(Service::messages, InboxBlock::bytes(job.local_seats().size()));
-  if (!block.ok()) return std::move(block).status();
-  return reinterpret_cast<InboxBlock*>(block.value());
+  RMA_TRY_ASSIGN(block, job.provide(Service::messages, InboxBlock::bytes(job.local_seats().size())));
+  return reinterpret_cast<InboxBlock*>(block);
 }
 
 Inbox::Inbox(Job& job, InboxBlock& block, const LineRingSizes& sizes)

@@ -14,6 +14,7 @@
 #include "util/system/file_memory.hpp"
 #include "util/system/page_size.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 namespace librma::transport {
 namespace {
@@ -120,11 +121,10 @@ Result<std::unique_ptr<Segment>> Segment::create(std::size_t bytes, std::size_t 
   if (ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 || fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) {
     return system_failure(RMA_ERR_SYSTEM, fmt::format("making a file of {} bytes", bytes), errno);
   }
-  auto mapped = MappedSegment::map(file.get(), bytes);
-  if (!mapped.ok()) return std::move(mapped).status();
-  std::unique_ptr<Segment> segment(new Segment(std::move(file), std::move(mapped).value(), 0));
+  RMA_TRY_ASSIGN(mapped, MappedSegment::map(file.get(), bytes));
+  std::unique_ptr<Segment> segment(new Segment(std::move(file), std::move(mapped), 0));
   // The memory of the head and the seats is zero, which is their initial state.
-  if (auto taken = segment->take(first); !taken.ok()) return std::move(taken).status();
+  RMA_TRY(segment->take(first).status());
   return segment;
 }
 

@@ -122,8 +122,7 @@ void ShmMessageEndpoint::answer_calls() {
 }
 
 Status ShmMessageEndpoint::connect(int peer, std::span<const std::byte> card) {
-  const auto there = ShmCard::decode(card);
-  if (!there.ok()) return {there.status().code(), std::string(there.status().text())};
+  RMA_TRY_ASSIGN(there, ShmCard::decode(card));
   const auto at = std::ranges::lower_bound(locals_, peer);
   if (at == locals_.end() || *at != peer) {
     return {RMA_ERR_LAUNCH, fmt::format("rank {} is not among those of its host", peer)};
@@ -131,7 +130,7 @@ Status ShmMessageEndpoint::connect(int peer, std::span<const std::byte> card) {
   ShmPeer* shm_peer = nullptr;
   {
     const std::lock_guard guard(connect_lock_);
-    RMA_TRY_ASSIGN(admitted, admit(static_cast<std::size_t>(at - locals_.begin()), there.value()));
+    RMA_TRY_ASSIGN(admitted, admit(static_cast<std::size_t>(at - locals_.begin()), there));
     shm_peer = admitted;
   }
   shm_peer->call(my_seat_, card_);

@@ -1,5 +1,6 @@
 #include "transport/shm/shm_message_endpoint.hpp"
 #include "util/try.hpp"
+#include "util/try_assign.hpp"
 
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -23,11 +24,9 @@ Result<std::unique_ptr<ShmMessageEndpoint>> ShmMessageEndpoint::create(const Shm
   if (own == options.locals.end() || options.locals.front() < 0 || !ascending) {
     return Status(RMA_ERR_LAUNCH, fmt::format("rank {} is not among those of its host", options.rank));
   }
-  auto segment = Segment::create(options.segment_bytes, options.locals.size());
-  if (!segment.ok()) return std::move(segment).status();
-  auto wakeup = Wakeup::create();
-  if (!wakeup.ok()) return std::move(wakeup).status();
-  const MappedSegment& mapped = segment.value()->mapped();
+  RMA_TRY_ASSIGN(segment, Segment::create(options.segment_bytes, options.locals.size()));
+  RMA_TRY_ASSIGN(wakeup, Wakeup::create());
+  const MappedSegment& mapped = segment->mapped();
   ShmCard card = {.rank = options.rank,
                   .bytes = mapped.bytes(),
                   .base = reinterpret_cast<std::uintptr_t>(mapped.base()),
@@ -37,13 +36,13 @@ Result<std::unique_ptr<ShmMessageEndpoint>> ShmMessageEndpoint::create(const Shm
   }
   // Other processes read this after they have got the card through the launcher, and so after this store.
   mapped.head().card = card;
-  for (const auto& [kind, file] : {std::pair(Handed::segment, segment.value()->fd()),
-                                   std::pair(Handed::wakeup, wakeup.value()->wakeup_fd())}) {
+  for (const auto& [kind, file] :
+       {std::pair(Handed::segment, segment->fd()), std::pair(Handed::wakeup, wakeup->wakeup_fd())}) {
     RMA_TRY(options.host->offer(kind, file));
   }
   return std::unique_ptr<ShmMessageEndpoint>(
       new ShmMessageEndpoint(options, static_cast<std::size_t>(own - options.locals.begin()),
-                             std::move(segment).value(), std::move(wakeup).value(), card));
+                             std::move(segment), std::move(wakeup), card));
 }
 
 ShmMessageEndpoint::ShmMessageEndpoint(const ShmOptions& options, std::size_t seat,

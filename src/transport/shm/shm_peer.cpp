@@ -1,16 +1,17 @@
 #include "transport/shm/shm_peer.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "transport/shm/wakeup.hpp"
+#include "util/try_assign.hpp"
 
 namespace librma::transport {
 
 Result<std::unique_ptr<ShmPeer>> ShmPeer::meet(const ShmCard& card, std::size_t seat, HostPeer& host) {
   std::unique_ptr<ShmPeer> peer(new ShmPeer(card, seat, host));
-  auto segment = MappedSegment::of(card, host.file(Handed::segment));
-  if (!segment.ok()) return std::move(segment).status();
-  peer->segment_ = std::move(segment).value();
+  RMA_TRY_ASSIGN(segment, MappedSegment::of(card, host.file(Handed::segment)));
+  peer->segment_ = std::move(segment);
   host.close(Handed::segment);  // the mapping keeps the file
   return peer;
 }

@@ -74,8 +74,7 @@ int Representation::bytes_of(Datatype& predefined, MPI_Count& bytes) const {
   if (kind_ == Kind::kExternal32)
     return pack_external_size("external32", 1, predefined.handle<MPI_Datatype>(), &bytes);
   MPI_Aint extent = 0;
-  const int code = extent_(predefined.handle<MPI_Datatype>(), &extent, extra_);
-  if (code != MPI_SUCCESS) return code;
+  RMA_TRY(extent_(predefined.handle<MPI_Datatype>(), &extent, extra_));
   if (extent < 0) return failure(MPI_ERR_CONVERSION, fmt::format("{} has a negative extent", name_));
   bytes = extent;
   return MPI_SUCCESS;

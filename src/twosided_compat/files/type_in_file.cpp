@@ -122,7 +122,7 @@ int make_again(const TypeContents& contents, const Types& types, MPI_Datatype* m
 
 /// Takes over the handle of a type that was just made.
 int take_made(int code, MPI_Datatype handle, HeldType& made) {
-  if (code != MPI_SUCCESS) return code;
+  RMA_TRY(code);
   auto* const type = find<Datatype>(handle);
   made = HeldType(*type);
   return type->remove_handle();

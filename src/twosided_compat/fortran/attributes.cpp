@@ -2,6 +2,7 @@
 
 #include "twosided_compat/fortran/arguments.hpp"
 #include "twosided_compat/fortran/fortran_attributes.hpp"
+#include "util/try.hpp"
 
 extern "C" {
 // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): gfortran gives them these names
@@ -67,11 +68,10 @@ template <class Handle, class Int, class Get>
 int get_attribute(Get get, const MPI_Fint* object, const MPI_Fint* keyval, Int* value, MPI_Fint* flag) {
   MPI_Aint found = 0;
   int is_found = 0;
-  const int code = get(handle<Handle>(*object), *keyval, &found, &is_found);
-  if (code != MPI_SUCCESS) return code;
+  RMA_TRY(get(handle<Handle>(*object), *keyval, &found, &is_found));
   if (is_found != 0) *value = static_cast<Int>(found);
   *flag = is_found != 0 ? 1 : 0;
-  return code;
+  return MPI_SUCCESS;
 }
 
 }  // namespace

@@ -112,9 +112,8 @@ int imrecv(void* address, MPI_Count count, MPI_Datatype type, MPI_Message* handl
   packed.buffer = buffer;
   request->proc_null = request->ended = message == nullptr;
   if (message != nullptr) {
-    const int code = checked(
-        receive_found(buffer, message->message(), &request->receive.info, packed.memory, request->pending));
-    if (code != MPI_SUCCESS) return code;
+    RMA_TRY(checked(
+        receive_found(buffer, message->message(), &request->receive.info, packed.memory, request->pending)));
   }
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;

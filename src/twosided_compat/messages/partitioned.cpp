@@ -155,10 +155,9 @@ int init_partitioned(bool sends, const PartitionedArguments& wanted, MPI_Request
       channel_of(wanted.tag, comm->count_partitioned(wanted.peer, wanted.tag, sends));
   if (wanted.is_whole) total = 1;
   const MPI_Comm carrier = comm->carrier(channel.traffic);
-  const int code =
-      sends ? send_init(wanted.address, total, wanted.type, wanted.peer, channel.tag, carrier, &transfer)
-            : recv_init(wanted.address, total, wanted.type, wanted.peer, channel.tag, carrier, &transfer);
-  if (code != MPI_SUCCESS) return code;
+  RMA_TRY(sends
+              ? send_init(wanted.address, total, wanted.type, wanted.peer, channel.tag, carrier, &transfer)
+              : recv_init(wanted.address, total, wanted.type, wanted.peer, channel.tag, carrier, &transfer));
   *made = make_request(sends ? Request::Type::kSend : Request::Type::kReceive, *comm, wanted.type,
                        std::make_shared<Partitioned>(transfer, sends, wanted.partitions, wanted.tag));
   return MPI_SUCCESS;

@@ -132,7 +132,7 @@ int enter_in_order(Words& words, const Kind& kind) {
   const int counted = words.add(&FairLock::state, minus(kOneWaiting), ignored);
   // Also after a failure, so that the one behind finds out by itself.
   const int passed = is_head ? words.add(&FairLock::serving, 1, ignored) : MPI_SUCCESS;
-  if (code != MPI_SUCCESS) return code;
+  RMA_TRY(code);
   return counted != MPI_SUCCESS ? counted : passed;
 }
 

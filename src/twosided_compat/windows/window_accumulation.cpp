@@ -93,7 +93,7 @@ int start_on_words(const Accumulation& accumulation, rma_atomic_op_t operation) 
   if (results.empty() && !part.is_dynamic) return code;
   // Also after a failure: what was started stores into `results`.
   const rma_status_t fenced = rma_fence(part.owner);
-  if (code != MPI_SUCCESS) return code;
+  RMA_TRY(code);
   if (fenced != RMA_SUCCESS) return access_failure(fenced);
   if (!results.empty()) {
     unpack(reinterpret_cast<const std::byte*>(results.data()), accumulation.result.bytes,
