@@ -82,7 +82,7 @@ Status ActiveMessages::lost(int rank) const {
 // ---- Sending ----
 
 Status ActiveMessages::reach(int rank, std::size_t& rail) {
-  Peer& to = peer(rank);
+  ActivePeer& to = peer(rank);
   if (const std::int32_t known = to.rail.load(std::memory_order_relaxed); known >= 0) [[likely]] {
     rail = static_cast<std::size_t>(known);
     return {};
@@ -97,7 +97,7 @@ Status ActiveMessages::reach(int rank, std::size_t& rail) {
 }
 
 Status ActiveMessages::admit(int rank) {
-  Peer& to = peer(rank);
+  ActivePeer& to = peer(rank);
   const auto enter = [&to] {
     std::uint32_t open = to.open.load(std::memory_order_relaxed);
     while (open < kMostOpen) {

@@ -131,14 +131,14 @@ class ActiveMessages {
     rma_am_handler_t run = nullptr;
     void* context = nullptr;
   };
-  struct Peer {
+  struct ActivePeer {
     std::atomic<std::uint32_t> open = 0;  ///< requests to it that may not have been handled
     std::atomic<std::int32_t> rail = -1;  ///< of messages to it, once one was sent
     std::atomic<bool> lost = false;
     std::uint32_t owed = 0;  ///< requests of it that were handled without a reply; used with the turn
   };
 
-  [[nodiscard]] Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] ActivePeer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] Status check(const ActiveMessage& message, std::size_t most_long) const;
   [[nodiscard]] Status lost(int rank) const;
 
@@ -174,7 +174,7 @@ class ActiveMessages {
   RpcClient* const client_;
   const Memory memory_;
   const std::size_t most_medium_;
-  std::vector<Peer> peers_;  ///< by rank
+  std::vector<ActivePeer> peers_;  ///< by rank
   std::mutex adding_;
   std::array<Handler, RMA_AM_HANDLERS> handlers_;
   std::atomic<int> handler_count_ = 0;  ///< release: publishes the handlers below it

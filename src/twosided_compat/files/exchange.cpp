@@ -37,7 +37,7 @@ void merge_runs(std::vector<FilePiece>& pieces, std::vector<std::size_t> ends) {
 
 }  // namespace
 
-Exchange::Exchange(File& file, const FileAccess& access, const Division& division)
+FileExchange::FileExchange(File& file, const FileAccess& access, const Division& division)
     : file_(file),
       access_(access),
       division_(division),
@@ -66,7 +66,7 @@ Exchange::Exchange(File& file, const FileAccess& access, const Division& divisio
   if (is_aggregator()) in_.resize(static_cast<std::size_t>(file.comm().size()));
 }
 
-Outcome Exchange::run() {
+Outcome FileExchange::run() {
   for (MPI_Offset round = 0; round < division_.rounds; ++round) {
     if (const int code = run_round(round); code != MPI_SUCCESS) return {.code = code};
   }
@@ -74,7 +74,7 @@ Outcome Exchange::run() {
   return {.code = code, .bytes = code == MPI_SUCCESS ? bytes_ : 0};
 }
 
-int Exchange::run_round(MPI_Offset round) {
+int FileExchange::run_round(MPI_Offset round) {
   for (std::size_t i = 0; i < out_.size(); ++i) {
     const bool found = succeeds([&] {
       find_share(i, round);
@@ -99,7 +99,7 @@ int Exchange::run_round(MPI_Offset round) {
   return MPI_SUCCESS;
 }
 
-void Exchange::find_share(std::size_t aggregator, MPI_Offset round) {
+void FileExchange::find_share(std::size_t aggregator, MPI_Offset round) {
   Share& share = out_[aggregator];
   share.pieces.clear();
   const MPI_Offset begin = division_.window_begin(aggregator, round);
@@ -117,7 +117,7 @@ void Exchange::find_share(std::size_t aggregator, MPI_Offset round) {
   if (from != to) collect(share);
 }
 
-void Exchange::collect(Share& share) {
+void FileExchange::collect(Share& share) {
   const MPI_Count from = share.position - access_.position;
   if (access_.data().is_contiguous()) {
     share.data = access_.data().data + from;
@@ -133,7 +133,7 @@ void Exchange::collect(Share& share) {
   });
 }
 
-int Exchange::exchange_amounts() {
+int FileExchange::exchange_amounts() {
   for (std::size_t i = 0; i < out_.size(); ++i) amounts_[i] = out_[i].amount;
   // Between hosts an exchange of all with all would need memory, and a member without it would end the
   // communicator. An allgather needs none, and there are few aggregators.
@@ -145,7 +145,7 @@ int Exchange::exchange_amounts() {
   return MPI_SUCCESS;
 }
 
-int Exchange::start_aggregator() {
+int FileExchange::start_aggregator() {
   for (std::size_t rank = 0; rank < in_.size(); ++rank) {
     Share& share = in_[rank];
     share.pieces.clear();
@@ -158,7 +158,7 @@ int Exchange::start_aggregator() {
   return MPI_SUCCESS;
 }
 
-int Exchange::make_room(std::size_t rank) {
+int FileExchange::make_room(std::size_t rank) {
   Share& share = in_[rank];
   const auto [pieces, bytes] = share.amount;
   if (pieces <= 0 || bytes < pieces || bytes > division_.window)
@@ -175,7 +175,7 @@ int Exchange::make_room(std::size_t rank) {
   return MPI_SUCCESS;
 }
 
-int Exchange::receive_share(Share& share, int source) {
+int FileExchange::receive_share(Share& share, int source) {
   if (share.refused) {
     RMA_TRY(lists_.discard(source, kListTag));
     return writes() ? lists_.discard(source, kDataTag) : MPI_SUCCESS;
@@ -184,7 +184,7 @@ int Exchange::receive_share(Share& share, int source) {
   return writes() ? lists_.receive(share.data, share.memory.size(), source, kDataTag) : MPI_SUCCESS;
 }
 
-int Exchange::start_member() {
+int FileExchange::start_member() {
   awaited_.clear();
   for (std::size_t i = 0; i < out_.size(); ++i) {
     const Share& share = out_[i];
@@ -203,13 +203,13 @@ int Exchange::start_member() {
   return MPI_SUCCESS;
 }
 
-int Exchange::wait_for_lists() {
+int FileExchange::wait_for_lists() {
   const int code = lists_.wait();
   lists_.clear();
   return code;
 }
 
-int Exchange::merge(MPI_Offset round, std::vector<FilePiece>& merged) const {
+int FileExchange::merge(MPI_Offset round, std::vector<FilePiece>& merged) const {
   const MPI_Offset begin = division_.window_begin(own_, round);
   const MPI_Offset window = division_.window_end(own_, round) - begin;
   std::vector<std::size_t> ends = {0};
@@ -236,7 +236,7 @@ int Exchange::merge(MPI_Offset round, std::vector<FilePiece>& merged) const {
   return MPI_SUCCESS;
 }
 
-int Exchange::access_window(MPI_Offset round) {
+int FileExchange::access_window(MPI_Offset round) {
   MPI_Offset end = 0;
   // The members hear of a failure at the end. They need the other rounds.
   static_cast<void>(succeeds([&] {
@@ -249,7 +249,7 @@ int Exchange::access_window(MPI_Offset round) {
   return writes() ? MPI_SUCCESS : send_replies(division_.window_begin(own_, round), end);
 }
 
-MPI_Offset Exchange::read(std::span<FilePiece> pieces) {
+MPI_Offset FileExchange::read(std::span<FilePiece> pieces) {
   MPI_Offset end = std::numeric_limits<MPI_Offset>::max();
   while (!pieces.empty() && pieces.front().offset < end) {
     std::size_t wanted = 0;
@@ -273,7 +273,7 @@ MPI_Offset Exchange::read(std::span<FilePiece> pieces) {
   return end;
 }
 
-int Exchange::send_replies(MPI_Offset begin, MPI_Offset end) {
+int FileExchange::send_replies(MPI_Offset begin, MPI_Offset end) {
   for (std::size_t rank = 0; rank < in_.size(); ++rank) {
     const Share& share = in_[rank];
     if (share.pieces.empty() && !share.refused) continue;
@@ -292,7 +292,7 @@ int Exchange::send_replies(MPI_Offset begin, MPI_Offset end) {
   return MPI_SUCCESS;
 }
 
-int Exchange::finish_read() {
+int FileExchange::finish_read() {
   RMA_TRY(replies_.wait());
   for (std::size_t i = 0; i < awaited_.size(); ++i) store(out_[awaited_[i]], replies_.received(i));
   replies_.clear();
@@ -300,7 +300,7 @@ int Exchange::finish_read() {
   return MPI_SUCCESS;
 }
 
-void Exchange::store(const Share& share, std::size_t bytes) {
+void FileExchange::store(const Share& share, std::size_t bytes) {
   bytes_ += bytes;
   if (access_.data().is_contiguous()) return;
   const std::byte* next = share.data;

@@ -36,10 +36,10 @@ struct Division {
 ///
 /// A member that fails takes part in all rounds nevertheless, because the others wait for its messages: with
 /// nothing of its own, and without memory for what the others send. At the end all members learn of it.
-class Exchange {
+class FileExchange {
  public:
   /// Throws std::bad_alloc. Local: the members agree before run() that all of them have one.
-  Exchange(File& file, const FileAccess& access, const Division& division);
+  FileExchange(File& file, const FileAccess& access, const Division& division);
 
   /// Executes all rounds. A failure of one member is that of all.
   [[nodiscard]] Outcome run();

@@ -107,7 +107,8 @@ bool divide(const File& file, std::span<const AccessExtent> all, Division& divis
 }
 
 /// Makes the exchange, or fails on all members: those that have no memory for it take part in none.
-int make_exchange(File& file, const FileAccess& access, Division& division, std::optional<Exchange>& made) {
+int make_exchange(File& file, const FileAccess& access, Division& division,
+                  std::optional<FileExchange>& made) {
   return agree(file.comm(), code_of([&] {
                  division.aggregators = file.aggregators();
                  made.emplace(file, access, division);
@@ -120,7 +121,7 @@ Outcome transfer_by_extents(File& file, const FileAccess& access) {
   Division division;
   if (!is_together(file, access.direction(), file.extents) || !divide(file, file.extents, division))
     return transfer(file, access);
-  std::optional<Exchange> exchange;
+  std::optional<FileExchange> exchange;
   if (const int made = make_exchange(file, access, division, exchange); made != MPI_SUCCESS)
     return {.code = made};
   const Outcome outcome = exchange->run();

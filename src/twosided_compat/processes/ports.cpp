@@ -32,7 +32,7 @@ constexpr int kUsualTimeout = 180;
 
 /// What the root of one group tells the root of the other one, and then its own group. The world ranks of the
 /// members follow.
-struct Card {
+struct CallerCard {
   int code = MPI_SUCCESS;     ///< of the root's arguments
   int size = 0;               ///< of the group
   std::uint32_t context = 0;  ///< of the intercommunicator; 0 from the side that does not draw it
@@ -64,7 +64,7 @@ int timeout_of(MPI_Info hints) {
 
 /// Takes what the other root has sent.
 struct Received {
-  Card card;
+  CallerCard card;
   std::vector<int> ranks;
 
   static void take(void* context, const void* bytes, std::size_t size) {
@@ -83,7 +83,7 @@ int meet_root(const Communicator& comm, const char* port_name, MPI_Info hints, b
   std::uint32_t port = 0;
   RMA_TRY(find_port(port_name, port));
   const std::vector<int> ranks = comm.members()->list();
-  Card mine = {.size = comm.size()};
+  CallerCard mine = {.size = comm.size()};
   if (accepts) {
     mine.context = new_context();
     if (mine.context == 0) return no_context();
