@@ -127,11 +127,11 @@ void print(const std::vector<Way>& all, const std::vector<Row>& rows) {
 nlohmann::ordered_json json_of(const std::vector<Way>& all, const std::vector<Row>& rows) {
   auto list = nlohmann::ordered_json::array();
   for (const Row& row : rows) {
-    nlohmann::ordered_json one = {{"bytes", row.bytes}, {"blocks", row.alignment}, {"unit", "ns"}};
+    nlohmann::ordered_json entry = {{"bytes", row.bytes}, {"blocks", row.alignment}, {"unit", "ns"}};
     for (std::size_t way = 0; way < all.size(); ++way) {
-      if (row.medians[way] != 0) one[all[way].name] = row.medians[way];
+      if (row.medians[way] != 0) entry[all[way].name] = row.medians[way];
     }
-    list.push_back(std::move(one));
+    list.push_back(std::move(entry));
   }
   return list;
 }

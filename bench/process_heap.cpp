@@ -53,9 +53,9 @@ double triad(std::size_t bytes) {
   const std::size_t length = bytes / sizeof(double);
   std::vector<Blocks> all(256 * kMebi / bytes);
   for (Blocks& blocks : all) {
-    for (double** const one : {&blocks.a, &blocks.b, &blocks.c}) {
-      *one = static_cast<double*>(allocate(bytes));
-      std::fill_n(*one, length, 1.0);
+    for (double** const block : {&blocks.a, &blocks.b, &blocks.c}) {
+      *block = static_cast<double*>(allocate(bytes));
+      std::fill_n(*block, length, 1.0);
     }
   }
   double best = 1e18;

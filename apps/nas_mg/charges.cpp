@@ -70,11 +70,11 @@ void place_charges(apps::Job& job, const Decomposition& decomposition, const Vie
     }
   }
   const auto charge = [&](const Smallest& points, double value) {
-    for (const Candidate& one : points.kept()) {
+    for (const Candidate& candidate : points.kept()) {
       // In front of this rank's box the difference wraps around, and so is beyond every side.
-      const std::uint64_t x = one.point % side - (first[0] - 1);
-      const std::uint64_t y = one.point / side % side - (first[1] - 1);
-      const std::uint64_t z = one.point / side / side - (first[2] - 1);
+      const std::uint64_t x = candidate.point % side - (first[0] - 1);
+      const std::uint64_t y = candidate.point / side % side - (first[1] - 1);
+      const std::uint64_t z = candidate.point / side / side - (first[2] - 1);
       if (x < v.sides[0] && y < v.sides[1] && z < v.sides[2]) v.line(y + 1, z + 1)[x + 1] = value;
     }
   };

@@ -124,9 +124,9 @@ inline void fence_suite(ArmciMeasure& measure) {
   ArmciMember& member = measure.backend();
   const std::string ranks = " " + ranks_text(member.size());
   const int next = member.next();
-  RowName one{"fence", "armci fence" + ranks, "", 0};
-  if (measure.agree(one, fence_is_seen(member, false))) {
-    measure_acting(measure, std::move(one), [&](std::size_t) { ARMCI_Fence(next); });
+  RowName name{"fence", "armci fence" + ranks, "", 0};
+  if (measure.agree(name, fence_is_seen(member, false))) {
+    measure_acting(measure, std::move(name), [&](std::size_t) { ARMCI_Fence(next); });
   }
   RowName all{"fence", "armci put to all and fence" + ranks, "", 0};
   if (measure.agree(all, fence_is_seen(member, true))) {

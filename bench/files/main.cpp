@@ -116,11 +116,11 @@ Pattern interleaved(int piece, MPI_Offset bytes, MPI_Offset call_bytes, bool is_
                      bytes,
                      call_bytes,
                      is_collective};
-  MPI_Datatype one = MPI_BYTE;
-  MPI_Type_contiguous(piece, MPI_BYTE, &one);
-  MPI_Type_create_resized(one, 0, MPI_Aint{piece} * size_of_world(), &pattern.filetype);
+  MPI_Datatype piece_type = MPI_BYTE;
+  MPI_Type_contiguous(piece, MPI_BYTE, &piece_type);
+  MPI_Type_create_resized(piece_type, 0, MPI_Aint{piece} * size_of_world(), &pattern.filetype);
   MPI_Type_commit(&pattern.filetype);
-  MPI_Type_free(&one);
+  MPI_Type_free(&piece_type);
   return pattern;
 }
 

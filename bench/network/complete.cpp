@@ -33,8 +33,8 @@ void while_target(const Job& job, const SharedMemory& flag, const Measure& measu
   check(rma_barrier(rma_team_world()));
   if (job.rank == 0) {
     measure();
-    const std::uint64_t one = 1;
-    check(rma_put(flag.of(1), &one, sizeof one, 1));
+    const std::uint64_t is_over = 1;
+    check(rma_put(flag.of(1), &is_over, sizeof is_over, 1));
   } else if (job.rank == 1) {
     while (over.load(std::memory_order_acquire) == 0) meanwhile();
   }

@@ -75,7 +75,7 @@ void measure_messages(const Job& job) {
     for (std::size_t sample = 0; sample < kSamples; ++sample) {
       again.push_back(stream(job, bytes, count, [&](std::size_t) { return buffer.data(); }));
       std::vector<std::unique_ptr<FreshBuffer>> buffers(std::min(count, kMostFresh));
-      for (auto& one : buffers) one = std::make_unique<FreshBuffer>(bytes);
+      for (auto& fresh_buffer : buffers) fresh_buffer = std::make_unique<FreshBuffer>(bytes);
       fresh.push_back(stream(job, bytes, buffers.size(), [&](std::size_t i) { return buffers[i]->data(); }));
     }
     job.record("messages", size_text(bytes) + " same buffer", "MiB/s", bytes, std::move(again));

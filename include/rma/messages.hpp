@@ -132,17 +132,17 @@ class Persistent {
  public:
   template <Sendable T>
   [[nodiscard]] static Persistent send(std::span<T> data, int rank, Label label = {}) {
-    Persistent one;
-    check(rma_send_init(data.data(), data.size_bytes(), rank, label.tag, label.context, &one.handle_));
-    return one;
+    Persistent sending;
+    check(rma_send_init(data.data(), data.size_bytes(), rank, label.tag, label.context, &sending.handle_));
+    return sending;
   }
   template <Transferable T>
   [[nodiscard]] static Persistent recv(std::span<T> data, int source = kAnySource,
                                        Label label = {.tag = kAnyTag}, MessageInfo* info = nullptr) {
-    Persistent one;
-    check(
-        rma_recv_init(data.data(), data.size_bytes(), source, label.tag, label.context, info, &one.handle_));
-    return one;
+    Persistent receiving;
+    check(rma_recv_init(data.data(), data.size_bytes(), source, label.tag, label.context, info,
+                        &receiving.handle_));
+    return receiving;
   }
   ~Persistent() {
     if (handle_ != nullptr) static_cast<void>(rma_persistent_free(&handle_));

@@ -113,11 +113,11 @@ void call_with_values(const void* in, void* inout, std::size_t count, void* cont
   const auto& function = *static_cast<const UserFunction*>(context);
   const auto call = reinterpret_cast<T (*)(T, T)>(function.function);
   for_each_pair(in, inout, count, function, [call](const std::byte* from, std::byte* to) {
-    T one;
-    T other;
-    std::memcpy(&one, from, sizeof one);
-    std::memcpy(&other, to, sizeof other);
-    const T result = call(one, other);
+    T source;
+    T target;
+    std::memcpy(&source, from, sizeof source);
+    std::memcpy(&target, to, sizeof target);
+    const T result = call(source, target);
     std::memcpy(to, &result, sizeof result);
   });
 }

@@ -240,8 +240,8 @@ class LineSender : private line_ring_detail::Memory {
     if (cursor_.sent + 1 == cleared_) {
       const std::uint64_t end = std::min(cleared_ + kCleared, sizes_.lines);
       RingLine* const behind = lines_ + end;
-      for (RingLine* one = lines_ + cleared_; one != behind; ++one)
-        one->control.store(0, std::memory_order_relaxed);
+      for (RingLine* line = lines_ + cleared_; line != behind; ++line)
+        line->control.store(0, std::memory_order_relaxed);
       cleared_ = end;
     }
     cursor_.room_end = taken_ + sizes_.lines;

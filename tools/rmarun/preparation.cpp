@@ -56,8 +56,8 @@ librma::Result<Preparation> Preparation::start(const Options& options, const std
     std::thread([shared, programs = options.programs_of_ranks(), seats = options.seats(), bind = options.bind,
                  directory] {
       shared->result = prepare(programs, seats, bind, directory);
-      const uint64_t one = 1;
-      [[maybe_unused]] const ssize_t written = ::write(shared->done.get(), &one, sizeof one);
+      const uint64_t signals = 1;
+      [[maybe_unused]] const ssize_t written = ::write(shared->done.get(), &signals, sizeof signals);
     }).detach();
   } catch (const std::system_error& error) {
     return librma::Status(RMA_ERR_SYSTEM, "cannot start a thread: " + describe_refusal(error.code().value()));

@@ -60,8 +60,8 @@ void RankServer::note_end(int rank) {
     const std::lock_guard lock(mutex_);
     ended_.push_back(rank);
   }
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof one);
+  const uint64_t signals = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &signals, sizeof signals);
 }
 
 void RankServer::run() {
@@ -91,8 +91,8 @@ void RankServer::add_world(World world) {
     const std::lock_guard lock(mutex_);
     new_worlds_.push_back(std::move(world));
   }
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof one);
+  const uint64_t signals = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &signals, sizeof signals);
 }
 
 void RankServer::seat(World world) {

@@ -73,9 +73,9 @@ void Reports::answer_aborts() {
 }
 
 void Reports::ring() const {
-  const uint64_t one = 1;
+  const uint64_t signals = 1;
   // The write fails only if the counter is about to overflow. Then wakeup() is readable anyway.
-  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &signals, sizeof signals);
 }
 
 }  // namespace rmarun

@@ -447,7 +447,7 @@ Outbox::Withdrawn Outbox::withdraw(rma_request_t request) {
     const std::lock_guard guard(peer.port->lock);
     std::size_t next = 0;
     SendOperation* const send =
-        peer.sends.find_if(next, [&](const SendOperation& one) { return one.request == request; });
+        peer.sends.find_if(next, [&](const SendOperation& started) { return started.request == request; });
     if (send == nullptr) continue;
     const auto found = std::ranges::find(peer.backlog, send, &Waiting::operation);
     if (found != peer.backlog.end()) {

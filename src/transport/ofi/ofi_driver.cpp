@@ -35,9 +35,9 @@ void OfiDriver::poll() {
 }
 
 void OfiDriver::call_service() {
-  const std::uint64_t one = 1;
+  const std::uint64_t signals = 1;
   // The write fails only if the counter is full. The descriptor is readable then.
-  [[maybe_unused]] const ssize_t written = write(call_.get(), &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = write(call_.get(), &signals, sizeof signals);
 }
 
 void OfiDriver::drive() {

@@ -80,11 +80,11 @@ bool OfiHandshakes::send_waiting() {
     const std::lock_guard guard(lock_);
     waiting.swap(waiting_);
   }
-  for (auto one = waiting.begin(); one != waiting.end();) {
-    const long error = post(*one);
-    const bool again = error == -FI_EAGAIN && ++one->attempts < kAttempts;
-    if (error != 0 && !again) ended(one->memory, 0);
-    one = again ? std::next(one) : waiting.erase(one);
+  for (auto datagram = waiting.begin(); datagram != waiting.end();) {
+    const long error = post(*datagram);
+    const bool again = error == -FI_EAGAIN && ++datagram->attempts < kAttempts;
+    if (error != 0 && !again) ended(datagram->memory, 0);
+    datagram = again ? std::next(datagram) : waiting.erase(datagram);
   }
   const std::lock_guard guard(lock_);
   waiting_.splice(waiting_.begin(), waiting);

@@ -63,7 +63,7 @@ class OfiHandshakes {
     int attempts;
   };
   [[nodiscard]] bool send_waiting();
-  [[nodiscard]] long post(const Waiting& one);
+  [[nodiscard]] long post(const Waiting& waiting);
   void post_receive(const Local& slot);
 
   OfiDriver& driver_;

@@ -38,9 +38,9 @@ void OfiLane::push(const Completion& completion, bool solicited) {
   const Armed armed = armed_.load(std::memory_order_seq_cst);
   if (armed == Armed::no || (armed == Armed::solicited && !solicited)) return;
   if (armed_.exchange(Armed::no, std::memory_order_seq_cst) == Armed::no) return;
-  const std::uint64_t one = 1;
+  const std::uint64_t signals = 1;
   // The write fails only if the counter is full. The descriptor is readable then.
-  [[maybe_unused]] const ssize_t written = write(event_.get(), &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = write(event_.get(), &signals, sizeof signals);
 }
 
 std::size_t OfiLane::take(std::span<Completion> completions) {
