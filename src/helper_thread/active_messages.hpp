@@ -48,7 +48,7 @@ class ActiveHandling {
   rma_am_token& token_;
 };
 
-/// An active message to be sent.
+/// An active message (AM) to be sent.
 struct ActiveMessage {
   int handler = -1;
   ActiveForm form =
@@ -58,8 +58,8 @@ struct ActiveMessage {
   void* place = nullptr;  ///< of a long one, in the receiver's memory
 };
 
-/// The program's active messages (rma/active_messages.h): the table of handlers, requests, replies, and those
-/// that arrive. Thread-safe.
+/// The program's active messages (AM, rma/active_messages.h): the table of handlers, requests, replies, and
+/// those that arrive. Thread-safe.
 ///
 /// A ring carries each message to a rank of this host, and the channel those to other hosts (ActiveOutbox).
 /// The thread that has the inbox's turn takes a message in and runs the handler; so handlers of messages from

@@ -13,7 +13,7 @@ inline constexpr std::uint16_t kRequestMessage = 1;
 inline constexpr std::uint16_t kReplyMessage = 2;
 /// Tokens (8 bytes each) of unacknowledged requests that have been served.
 inline constexpr std::uint16_t kDoneMessage = 3;
-/// An active message of the program (rma/active_messages.h).
+/// An active message (AM) of the program (rma/active_messages.h).
 inline constexpr std::uint16_t kActiveMessage = 4;
 /// Offers a ring for active messages within a host: an ActiveRingOffer.
 inline constexpr std::uint16_t kActiveRing = 5;
@@ -64,8 +64,8 @@ struct ReplyHeader {
 };
 static_assert(sizeof(ReplyHeader) == 24);
 
-/// The forms of an active message. Behind the header come its words (8 bytes each); a long one and `data`
-/// then have an ActivePlace; then comes the payload, if the message carries it.
+/// The forms of an active message (AM). Behind the header come its words (8 bytes each); a long one and
+/// `data` then have an ActivePlace; then comes the payload, if the message carries it.
 enum class ActiveForm : std::uint8_t {
   words,         ///< a short message
   medium,        ///< with a payload
@@ -76,7 +76,7 @@ enum class ActiveForm : std::uint8_t {
   count_
 };
 
-/// The header of an active message.
+/// The header of an active message (AM).
 struct ActiveHeader {
   std::uint8_t handler = 0;
   ActiveForm form = ActiveForm::words;

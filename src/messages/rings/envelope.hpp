@@ -23,8 +23,8 @@ enum class RendezvousForm : std::uint64_t {
 };
 inline constexpr auto kLastForm = RendezvousForm::opaque;
 
-/// Says that a rank has `bytes` bytes to send. The receiver answers when a receive matches: it takes the data
-/// itself and says `finished`, or asks for the data by `clear` or `ready`.
+/// Request to send (RTS): a rank has `bytes` bytes to send. The receiver answers when a receive matches: it
+/// takes the data itself and says `finished`, or asks for the data by `clear` or `ready`.
 struct RendezvousHead {
   std::uint64_t bytes = 0;
   std::uint64_t address = 0;  ///< of contiguous data, in the sender's address space
@@ -33,23 +33,28 @@ struct RendezvousHead {
 };
 static_assert(sizeof(RendezvousHead) == 32);
 
+/// Clear to send (CTS): the receiver asks for a part of announced data in fragments.
 struct ClearHead {
   std::uint64_t sender = 0;
   std::uint64_t receiver = 0;  ///< the receiver's name for the operation
   std::uint64_t begin = 0;     ///< the receiver wants the bytes [begin, end) of the message
   std::uint64_t end = 0;
 };
+/// A part of the data that the receiver has asked for. The bytes follow.
 struct FragmentHead {
   std::uint64_t receiver = 0;
   std::uint64_t offset = 0;  ///< of the fragment in the message
 };
+/// Finished (FIN): the receiver has the announced data, or has given up. The sender may reuse its buffer.
 struct FinishedHead {
   std::uint64_t sender = 0;
   std::int64_t status = 0;  ///< an rma_status_t
 };
+/// Tells the sender of unexpected messages how much of their cost the receiver has given back.
 struct ReleasedHead {
   std::uint64_t cost = 0;  ///< the sum since the first message; see UnexpectedWindow
 };
+/// Ready to receive (RTR): the receiver has registered a piece of its buffer, and the sender may write it.
 struct ReadyHead {
   std::uint64_t sender = 0;
   std::uint64_t receiver = 0;
@@ -81,11 +86,13 @@ struct ShareHead {
     return bytes != 0 && pages != 0 && bytes / piece_bytes() < PieceClaims::kMostPieces;
   }
 };
+/// Answers a ShareHead: the sender has copied pieces. It comes only if there is at least one.
 struct HelpedHead {
   std::uint64_t receiver = 0;
   std::uint64_t pieces = 0;  ///< how many the sender has copied
   std::int64_t status = 0;   ///< an rma_status_t: whether all of them could be copied
 };
+/// Answers a ReadyHead: the sender has written the piece, or could not.
 struct WrittenHead {
   std::uint64_t receiver = 0;
   std::uint64_t offset = 0;
@@ -99,6 +106,7 @@ struct RetractHead {
   std::uint64_t sender = 0;  ///< as in the RendezvousHead
   Envelope envelope = {};    ///< of the announcement
 };
+/// Answers a RetractHead: the receiver has forgotten the announcement, and the send ends as cancelled.
 struct RetractedHead {
   std::uint64_t sender = 0;
 };
