@@ -62,7 +62,7 @@ namespace {
   return 1;
 }
 
-// As above, for rma_post_recv_in.
+// Does for rma_post_recv_in what receive_otherwise() does for a receive that waits.
 [[gnu::noinline]] rma_status_t post_otherwise(rma_posted_recv_t* posted, int source, int tag,
                                               MessageContext* context) {
   Messages* const messages = messages_at_once();

@@ -71,7 +71,7 @@ class Channel {
 
   /// The maximum size of a message's body in bytes, to any peer.
   [[nodiscard]] std::size_t max_body() const { return options_.message_bytes - sizeof(MessageHeader); }
-  /// The same of messages by a rail, or by kLocalRail.
+  /// The maximum size of a message's body in bytes, if the message goes by this rail or by kLocalRail.
   [[nodiscard]] std::size_t max_body(std::size_t rail) const {
     return bytes_of(rail) - sizeof(MessageHeader);
   }

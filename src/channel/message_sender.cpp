@@ -22,10 +22,11 @@ constexpr std::size_t kCongested = 1024;
 /// the answers that wait are bounded by kMostOpenRequests, so only a peer that takes no messages, and yet
 /// asks for more answers than it may, gets here.
 constexpr std::size_t kMostWaiting = 65536;
-/// So many short messages to a peer go at once in a round. Those of most programs do, so that they are under
-/// way while the program computes.
+/// The sender sends this many short messages to a peer at once in a round. Most programs send no more, so
+/// their messages are under way while they compute.
 constexpr std::uint32_t kAtOnce = 4;
-/// The longest body, and the most messages to a peer, that wait for others to go with.
+/// A message waits for others, to go together with them, only if its body has at most kMostJoining bytes, and
+/// if fewer than kMostJoined messages to the peer wait already.
 constexpr std::size_t kMostJoining = 8192;
 constexpr std::size_t kMostJoined = 64;
 

@@ -92,7 +92,7 @@ inline int rank_of(int image) {
   const unsigned place = static_cast<unsigned>(image) - 1;
   return place < current.images ? current.ranks[place] : -1;
 }
-/// The same for statements in which image 0 is the calling image.
+/// Returns the same for statements in which image 0 is the calling image.
 inline int rank_or_self(int image) { return image == 0 ? my_rank() : rank_of(image); }
 
 /// Reports that the team, the current one by default, has no such image.

@@ -30,7 +30,7 @@ namespace {
 /// The mark of a place whose image waits. The other bits name the place behind.
 constexpr std::uint64_t kWaits = std::uint64_t{1} << 63U;
 
-/// In Meeting::fronts: the lock was free.
+/// The value in Meeting::fronts of an image that found the lock free.
 constexpr std::uint64_t kNobody = ~std::uint64_t{0};
 
 /// A place in a queue: a word of a rank's Meeting.
@@ -38,7 +38,7 @@ struct PlaceName {
   int rank;
   std::size_t index;
 
-  /// Never 0.
+  /// Returns the name in one word, which is never 0: a lock with the word 0 is free.
   [[nodiscard]] std::uint64_t packed() const {
     return (static_cast<std::uint64_t>(rank) + 1) * kLockPlaces + index;
   }

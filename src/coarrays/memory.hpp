@@ -17,7 +17,8 @@ struct Place {
   std::byte* here = nullptr;   ///< where this process has mapped it, or null
 };
 
-/// Behind a token: a coarray, or the memory of an allocatable component of one.
+/// The object that a token of gfortran points to: a coarray, or the memory of an allocatable component of
+/// one.
 struct Coarray {
   std::byte* mine = nullptr;
   std::size_t bytes = 0;

@@ -80,9 +80,9 @@ namespace line_ring_detail {
 
 constexpr std::uint64_t kSizeMask = (std::uint64_t{1} << (kTypeShift - kSizeShift)) - 1;
 constexpr std::uint64_t kSlotAlignment = 64;
-/// So many bytes of slots are used before they may begin again: few enough for the caches when a process has
-/// rings to many others, and so many that looks at the receiver's words are rare. Each of them moves a cache
-/// line.
+/// The sender uses this many bytes of the slots before it may begin again. They are few enough for the caches
+/// when a process has rings to many others, and so many that the sender rarely looks at the receiver's words.
+/// Each look moves a cache line.
 constexpr std::uint64_t kNear = std::uint64_t{32} << 10U;
 /// If a body is still there, the sender looks again after this many bodies of the size that it sends. It is a
 /// prime, so that in a program that sends a few messages at a time some look comes before the first of them.
@@ -295,7 +295,7 @@ class LineReceiver : private line_ring_detail::Memory {
     const std::uint64_t bytes = (control >> line_ring_detail::kSizeShift) - kEager;
     if (bytes > RingLine::kBody) return Found::broken;
     head = {.type = MessageType::eager, .envelope = from.envelope, .body = {from.body, bytes}};
-    // As in peek_at().
+    // The caller looks at the body only behind this, as in peek_at().
     std::atomic_signal_fence(std::memory_order_acq_rel);
     return Found::message;
   }

@@ -29,7 +29,7 @@ struct LineCursor {
   /// Sends an eager message of at most RingLine::kBody bytes. has_line() holds. It calls no function, so a
   /// caller that calls none keeps everything in registers.
   [[gnu::always_inline]] void send_line(Envelope envelope, const std::byte* data, std::size_t bytes) {
-    // Once: for all that the compiler knows, the copy changes the members.
+    // Reads each member once: for all that the compiler knows, the copy changes the members.
     RingLine& to = *next;
     const std::uint64_t number = sent + 1;
     to.envelope = envelope;

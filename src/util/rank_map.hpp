@@ -75,7 +75,7 @@ class RankView {
 /// have a table.
 class RankMap {
  public:
-  /// `ranks` are different.
+  /// Makes a map of these ranks, which are all different.
   explicit RankMap(std::vector<int> ranks) {
     if (ranks.empty()) return;
     const auto size = static_cast<int>(ranks.size());

@@ -11,7 +11,7 @@ namespace librma {
 /// counts of both parts may be negative, but not their sum. Thread-safe.
 class SplitCount {
  public:
-  /// `owner`: its this_thread().
+  /// Makes a count of the thread for which this_thread() returns `owner`.
   explicit SplitCount(std::uintptr_t owner) : owner_(owner) {}
 
   void add(std::int64_t more) {

@@ -123,7 +123,7 @@ struct alignas(64) ThreadCounts {
   std::atomic<std::uintptr_t> owner = 0;  ///< this_thread(), or 0
   std::array<std::atomic<std::uint64_t>, kCounters> values = {};
 
-  /// Called by the owner.
+  /// Adds to a count. Only the owner may call it.
   void add(Counter counter, std::uint64_t amount) noexcept {
     auto& value = values[static_cast<std::size_t>(counter)];
     value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);

@@ -84,7 +84,8 @@ struct Runtime {
 extern constinit std::atomic<Runtime*> current_runtime;
 /// The messages of the current runtime, for the short ways of rma/unchecked.h. It is null also if calls are
 /// traced, because the other ways record them. It is stored right before `current_runtime`, in the same
-/// order. Hidden, because the compiler would reach what may lie in another library through a table.
+/// order. It is hidden, because the compiler would otherwise load its address from a table (GOT): another
+/// library could define the variable.
 [[gnu::visibility("hidden")]] extern constinit std::atomic<Messages*> untraced_messages;
 /// Publishes both this and rma_send_ports, or takes them back if `messages` is null.
 void publish_short_ways(Messages* messages) noexcept;

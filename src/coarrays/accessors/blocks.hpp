@@ -63,7 +63,7 @@ struct ReceivedCall {
   [[nodiscard]] Descriptor* other() { return call.other_descriptor != 0 ? &other_array : nullptr; }
 };
 
-/// In front of the result of a getter.
+/// The header in front of the result of a getter.
 struct Got {
   std::size_t length = 0;
   std::size_t bytes = 0;

@@ -118,7 +118,7 @@ class BlockRanges {
                Range{0, offset(count - before_end)}};
     used_ = before_end < count ? 2 : 1;
   }
-  /// Blocks of `bytes` bytes.
+  /// Makes the ranges of blocks that have `bytes` bytes each.
   BlockRanges(std::size_t first, std::size_t count, std::size_t all, std::size_t bytes)
       : BlockRanges(first, count, all, [bytes](std::size_t block) { return block * bytes; }) {}
 

@@ -31,7 +31,7 @@ class ProgressThread {
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
 
-  /// RMA_ERR_SYSTEM.
+  /// Starts the thread. RMA_ERR_SYSTEM.
   [[nodiscard]] Status start();
 
   /// An operation begins that the thread makes progress with, or has ended.

@@ -102,13 +102,13 @@ struct ReceiveOperation : PostedReceive {
   }
   /// Lets the end be told in `own`, memory of the call that waits.
   void tell_in(rma_posted_recv_t& own) {
-    CallersReceive::make(own, source, tag, nullptr);  // none: this operation is the receive
+    CallersReceive::make(own, source, tag, nullptr);  // null: `own` is no receive, this operation is
     own.operation = name;
     end.posted = &own;
   }
-  /// The bytes of the message that fit into the buffer.
+  /// Returns how many bytes of the message fit into the buffer.
   [[nodiscard]] std::size_t wanted() const { return bytes < data.bytes ? bytes : data.bytes; }
-  /// The receive's status once these have come.
+  /// Returns the status with which the receive ends when these bytes have come.
   [[nodiscard]] rma_status_t status() const { return bytes <= data.bytes ? RMA_SUCCESS : RMA_ERR_TRUNCATED; }
 };
 
@@ -117,7 +117,8 @@ struct AwaitedSend {
   std::uint64_t name = 0;  ///< of the operation; 0: the send was over when its call returned
   int peer = -1;
   rma_status_t status = RMA_SUCCESS;  ///< from the end on
-  /// Stored with release order, last. The waiting thread loads it with acquire order.
+  /// The thread that ends the send stores it with release order, last. The waiting thread loads it with
+  /// acquire order.
   std::atomic<bool> done = false;
 };
 

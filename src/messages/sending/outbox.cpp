@@ -85,7 +85,7 @@ bool Outbox::send_longer_at_once(int rank, Envelope envelope, std::span<const st
 }
 
 void Outbox::wake_otherwise(int rank) noexcept try { wake(rank); } catch (const std::bad_alloc&) {
-  // The message is sent.
+  // The message is in the ring, so the receiver finds it when it looks by itself.
 }
 
 Status Outbox::open(int rank, OutboxPeer& peer) {

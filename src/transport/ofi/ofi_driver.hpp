@@ -61,7 +61,7 @@ class OfiDriver {
     std::chrono::milliseconds timeout{
         0};  ///< a peer for which the provider takes nothing for so long is lost
   };
-  /// RMA_ERR_SYSTEM.
+  /// Takes over the objects of the provider. RMA_ERR_SYSTEM.
   [[nodiscard]] Status open(const Objects& objects, HandshakeEnded handshake_ended);
   /// Adds the handlers. `serve` is called on the service thread after it has driven the provider; it returns
   /// whether it wants to be called again soon.

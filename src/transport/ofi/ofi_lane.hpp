@@ -19,7 +19,7 @@ namespace librma::transport {
 /// provider's queue and the thread that polls. Thread-safe.
 class OfiLane {
  public:
-  /// RMA_ERR_SYSTEM.
+  /// Makes the descriptor that becomes readable. RMA_ERR_SYSTEM.
   [[nodiscard]] Status open();
   /// Makes room for one more completion, which push() or expect_no_more() ends. Returns false if there is no
   /// memory. A completion that the provider has reported cannot be given back to it, so each operation has

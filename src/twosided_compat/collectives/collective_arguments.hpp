@@ -30,7 +30,8 @@ namespace librma::mpi {
   return MPI_SUCCESS;
 }
 
-/// The same for buffers. Elements of derived types may lie between each other, from one address on.
+/// Checks the same for two described buffers. It takes noncontiguous ones for distinct: elements of derived
+/// types may lie between each other, from one address on.
 [[nodiscard]] inline int check_distinct(const Buffer& out, const Buffer& in) {
   if (!out.is_contiguous() || !in.is_contiguous()) return MPI_SUCCESS;
   return check_distinct(out.data, in.data, out.bytes);

@@ -128,7 +128,7 @@ int take_part_later(const std::shared_ptr<FileOperation>& operation) {
   return failed;
 }
 
-/// The same for a member that has no memory for the operation: it waits for the others.
+/// Does so for a member that has no memory for the operation: it waits for the others.
 int take_part_at_once(File& file, const AccessKind& kind) {
   RMA_TRY(check_kind(file, kind));
   if (!kind.is_collective) return MPI_ERR_NO_MEM;

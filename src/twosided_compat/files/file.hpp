@@ -85,7 +85,7 @@ class File final : public ErrorHandlerOwner {
   FileHints hints;
   /// The lowest rank on the same host, by rank.
   std::vector<int> hosts;
-  /// By rank, of the collective access that is under way.
+  /// The part of the file that each rank accesses in the collective access that is under way.
   std::vector<AccessExtent> extents;
   std::uint64_t* shared_pointer = nullptr;  ///< in the memory of rank 0: a position in the view
   void* shared_memory = nullptr;            ///< what this member has of rma_malloc for it

@@ -1,4 +1,4 @@
-// The hints of files.
+// Reads the hints of files from an info object and from ROMIO's file of hints, and writes them to an info.
 
 #include "twosided_compat/files/hints.hpp"
 

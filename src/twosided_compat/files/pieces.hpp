@@ -20,11 +20,11 @@ struct FilePiece {
   [[nodiscard]] MPI_Offset end() const { return offset + static_cast<MPI_Offset>(bytes); }
 };
 
-/// Without a hint, a piece goes together with the gap before it if both together have at most so many bytes:
-/// to move them takes about as long as another system call.
+/// Without a hint, a piece goes together with the gap before it if both together have at most this many
+/// bytes: to move them takes about as long as another system call.
 constexpr MPI_Count kMostWithGap = 4096;
-/// The same for reads, which need no lock and move the gap once. The system copies long ranges faster by the
-/// byte than single pages, unless the file is one of tmpfs, which has single pages.
+/// The limits for reads, which need no lock and move the gap once. The system copies long ranges faster by
+/// the byte than single pages, unless the file is one of tmpfs, which has single pages.
 constexpr MPI_Count kMostReadWithGap = 16384;
 constexpr MPI_Count kMostReadInMemoryWithGap = 8192;
 

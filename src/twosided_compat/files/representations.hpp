@@ -22,7 +22,7 @@ class Representation {
   enum class Kind : std::uint8_t { kNative, kExternal32, kProgram };
 
   Representation(Kind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
-  /// One of the program.
+  /// Makes a representation that the program has registered (MPI_Register_datarep).
   Representation(std::string name, Conversion read, Conversion write, MPI_Datarep_extent_function* extent,
                  void* extra)
       : kind_(Kind::kProgram),

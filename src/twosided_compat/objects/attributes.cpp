@@ -38,8 +38,8 @@ struct Keys {
   std::deque<int> ended;  // places of keys that are in use no more, in the order of their ends
 };
 
-/// So many keys end before the first of them gets its number again. A program that uses a freed key is mostly
-/// told.
+/// A key's number is given out again when this many keys have ended after it. So a program that uses a freed
+/// key mostly gets an error.
 constexpr std::size_t kEndedKeys = 1024;
 
 /// Counts a use of a key that has ended. The caller holds the lock.

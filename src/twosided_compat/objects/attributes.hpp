@@ -93,7 +93,7 @@ class AttributesOf {
   [[nodiscard]] int set(Handle object, int keyval, const AttributeValue& value);
   /// Does what MPI_X_get_attr does for attributes that the program has set.
   [[nodiscard]] int get(int keyval, void* value, int* flag);
-  /// The same for a Fortran program.
+  /// Does what get() does, for a Fortran program.
   [[nodiscard]] int get_in_fortran(int keyval, MPI_Aint* value, int* flag);
   /// Calls the delete function of an attribute and takes it out. MPI_ERR_KEYVAL if it is not set; the code of
   /// a delete function that fails, which keeps the attribute.

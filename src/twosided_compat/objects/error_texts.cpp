@@ -8,7 +8,7 @@
 namespace librma::mpi {
 namespace {
 
-// By constants.txt.
+// The build makes the entries from constants.txt.
 constexpr std::array kClasses = {
 #include "twosided_compat/error_classes.inc"
 };

@@ -69,7 +69,7 @@ class NarrowOut {
   MPI_Count wide_ = 0;
 };
 
-/// The same for an int that the call reads and changes.
+/// Stands for an int that the call reads and changes.
 class NarrowInOut : public NarrowOut {
  public:
   explicit NarrowInOut(int* target) : NarrowOut(target) {

@@ -37,7 +37,7 @@ int op_free(MPI_Op* op) {
 
 int op_commutative(MPI_Op op, int* commute) {
   if (is_predefined_operator(op)) {
-    // Of two replacements the later one counts.
+    // MPI_REPLACE does not commute: the later one of two replacements counts.
     *commute = op != MPI_REPLACE ? 1 : 0;
     return MPI_SUCCESS;
   }

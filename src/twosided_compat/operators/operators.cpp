@@ -53,7 +53,8 @@ constexpr std::array kPredefinedOperators = {
     PredefinedOperator{number::kNoOp, "MPI_NO_OP", kNoTypes, {}},
 };
 
-/// The same by the handle's distance from the first. The others have no name.
+/// The operators by the distance of their handles from the first handle. Numbers that no operator has are
+/// entries without a name.
 constexpr auto kByHandle = [] {
   std::array<PredefinedOperator, number::kNoOp - number::kSum + 1> all = {};
   for (const PredefinedOperator& predefined_operator : kPredefinedOperators)

@@ -60,11 +60,11 @@ struct Kind {
 };
 inline constexpr Kind kShared = {.unit = kOneA, .excluding = kAllB};
 inline constexpr Kind kExclusive = {.unit = kOneB, .excluding = kAllA | kAllB};
-/// Of two groups whose members exclude those of the other group only.
+/// The lock has two groups of holders. A holder excludes the members of the other group only.
 inline constexpr Kind kGroupA = {.unit = kOneA, .excluding = kAllB};
 inline constexpr Kind kGroupB = {.unit = kOneB, .excluding = kAllA};
 
-/// So many pauses a process that holds another lock lets those that wait go first.
+/// A process that holds another lock lets those that wait go first for this many pauses.
 inline constexpr int kPatience = 64;
 
 /// Waits until load(word) gives a value of which `ends(value)` is true.
@@ -130,7 +130,7 @@ int enter_in_order(Words& words, const Kind& kind) {
   }
   if (code == MPI_SUCCESS) code = reopen(words);
   const int counted = words.add(&FairLock::state, minus(kOneWaiting), ignored);
-  // Also after a failure, so that the one behind finds out by itself.
+  // A process that fails passes its turn on, too, so that the one behind it finds out by itself.
   const int passed = is_head ? words.add(&FairLock::serving, 1, ignored) : MPI_SUCCESS;
   RMA_TRY(code);
   return counted != MPI_SUCCESS ? counted : passed;

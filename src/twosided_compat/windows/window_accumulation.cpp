@@ -91,7 +91,7 @@ int start_on_words(const Accumulation& accumulation, rma_atomic_op_t operation) 
     return start_library_atomic(operation, word, operand, old, part.owner);
   });
   if (results.empty() && !part.is_dynamic) return code;
-  // Also after a failure: what was started stores into `results`.
+  // The fence is needed after a failure, too: the operations that were started store into `results`.
   const rma_status_t fenced = rma_fence(part.owner);
   RMA_TRY(code);
   if (fenced != RMA_SUCCESS) return access_failure(fenced);

@@ -64,7 +64,7 @@ int check_operands(const void* origin, const void* result, bool reads) {
   return MPI_SUCCESS;
 }
 
-/// MPI_Fetch_and_op in all cases.
+/// Executes MPI_Fetch_and_op, for all types and operators.
 int fetch_and_op_any(const void* origin, void* result, MPI_Datatype datatype, int rank, MPI_Aint disp,
                      MPI_Op op, MPI_Win handle) {
   RMA_TRY_ASSIGN(win, find_window(handle));

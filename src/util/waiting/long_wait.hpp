@@ -34,7 +34,7 @@ class LongWait {
 
   /// Publishes the wait if it has become long.
   void slept();
-  /// Publishes it now.
+  /// Publishes the wait now, however long it has lasted.
   void publish();
   /// Returns whether slept() has to publish the wait yet: then the thread sleeps no longer than kLongWait at
   /// once.
