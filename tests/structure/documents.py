@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Checks that each path that the documents write in backticks exists, and that constants have the values in their tables.
+"""Checks that each path that the documents write in backticks exists, and each heading that their links name, and that the
+facts that they repeat from the sources are right (document_facts.py).
 
-usage: documents.py PROJECT_ROOT     prints each path that is not there and each wrong value; exits 1 when there are any
+usage: documents.py PROJECT_ROOT     prints each missing path or heading and each wrong fact; exits 1 if there are any
 
 A path is a word in backticks with a slash or with one of the endings of the project's files. It is relative to the
 project, to src, to include, or to the folder of the document. A name without a folder is that of any file. `*` and
 `{a,b}` mean what they mean in a shell; a word in capital letters stands for a name, and paths below build/ and absolute
 ones are not checked.
 
-A row of a table of constants is `| number | meaning | `name` |`. The name is a constant or enumerator of src, behind the
-class or enumeration that has it if several have one of this name.
+A link names a heading as GitHub does: in small letters, with hyphens between its words and no other marks.
 """
 
 import fnmatch
@@ -18,11 +18,13 @@ import re
 import subprocess
 import sys
 
-CONSTANT = re.compile(r"^\| *(0x[0-9a-f]+|\d+) *\|[^|\n]*\| *`([A-Za-z_:]+)` *\|$", re.MULTILINE)
+import document_facts
+
 SPAN = re.compile(r"`([^`\n]+)`")
 # Files that the build or a benchmark makes.
 GENERATED = {"mpi.h", "mpif.h", "shmem.h", "machine.txt"}
 ENDINGS = (".cpp", ".hpp", ".h", ".c", ".py", ".sh", ".txt", ".md", ".map", ".cmake", ".in", ".inc", ".f90")
+LINK = re.compile(r"\]\((?!\w+:)([^)\s#]*)(?:#([^)\s]+))?\)")
 PATH = re.compile(r"^[A-Za-z0-9_.{},*+-]+(?:/[A-Za-z0-9_.{},*+-]*)*$")
 
 
@@ -66,24 +68,26 @@ def missing(root, documents):
                     yield f"{document}: `{word}`: there is no {path}"
 
 
-def values_of(sources, name):
-    """The numbers that `name` or `scope::name` has in the sources."""
-    scope, _, constant = name.rpartition("::")
-    if scope:
-        declared = re.compile(rf"\b(?:struct|class)\s+{scope}\b[^;{{]*\{{.*?\n\}};", re.DOTALL)
-        sources = [match for text in sources for match in declared.findall(text)]
-    assigned = re.compile(rf"\b{constant}\s*=\s*(0x[0-9a-fA-F]+|\d+)\b(?!')")
-    return {int(value, 0) for text in sources for value in assigned.findall(text)}
+def headings(text):
+    """The names by which links find the headings of a document."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE):
+        name = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        found.add(next(n for n in [name, *(f"{name}-{i}" for i in range(1, 100))] if n not in found))
+    return found
 
 
-def wrong_values(root, documents):
-    """One text for each constant that has another value than a table in the documents says."""
-    sources = [path.read_text(encoding="utf-8") for path in sorted((pathlib.Path(root) / "src").rglob("*.hpp"))]
+def wrong_links(root, documents):
+    """One text for each link to a file or heading that does not exist."""
+    root = pathlib.Path(root)
     for document in documents:
-        for number, name in CONSTANT.findall((root / document).read_text(encoding="utf-8")):
-            values = values_of(sources, name)
-            if values != {int(number, 0)}:
-                yield f"{document}: `{name}` is {number}: src has {sorted(values) or 'no such constant'}"
+        text = (root / document).read_text(encoding="utf-8")
+        for file, heading in LINK.findall(text):
+            target = (root / document).parent / file if file else root / document
+            if not target.exists():
+                yield f"{document}: there is no {file}"
+            elif heading and heading not in headings(target.read_text(encoding="utf-8")):
+                yield f"{document}: {file or 'the page'} has no heading #{heading}"
 
 
 def main():
@@ -91,10 +95,10 @@ def main():
         sys.exit(__doc__)
     root = pathlib.Path(sys.argv[1]).resolve()
     documents = [*(str(p.relative_to(root)) for p in sorted(root.glob("docs/*.md"))), "README.md", "CONTRIBUTING.md"]
-    found = [*missing(root, documents), *wrong_values(root, documents)]
+    found = [*missing(root, documents), *wrong_links(root, documents), *document_facts.wrong_facts(root, documents)]
     for text in found:
         print(text)
-    print(f"{len(found)} paths and values of {len(documents)} documents are wrong")
+    print(f"{len(found)} paths, links and facts of {len(documents)} documents are wrong")
     sys.exit(1 if found else 0)
 
 

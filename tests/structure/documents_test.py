@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows that documents.py finds paths that are not there, and takes those that are, in a tree made for the purpose."""
+"""Shows that documents.py finds paths and headings that are not there, and takes those that are, in trees of its own."""
 
 import pathlib
 import tempfile
@@ -30,21 +30,23 @@ class DocumentsTest(unittest.TestCase):
             (found,) = self.missing(f"The file `{path}` is here.")
             self.assertIn("docs/page.md", found)
 
-    def test_values_of_constants(self):
+    def wrong_links(self, text):
         with tempfile.TemporaryDirectory() as directory:
             root = pathlib.Path(directory)
-            (root / "src").mkdir()
-            (root / "src/a.hpp").write_text("struct Card {\n  int kVersion = 14;\n};\nint kFirst = 0xff00;\n", encoding="utf-8")
-            (root / "src/b.hpp").write_text("class Note {\n  int kVersion = 2;\n};\n", encoding="utf-8")
-            def wrong(row):
-                (root / "page.md").write_text(row + "\n", encoding="utf-8")
-                return len(list(documents.wrong_values(root, ["page.md"])))
-            for row in ("| 14 | the format | `Card::kVersion` |", "| 2 | the format | `Note::kVersion` |",
-                        "| 0xff00 | the first | `kFirst` |", "| 7 | bytes | of no constant |"):
-                self.assertEqual(wrong(row), 0, row)
-            for row in ("| 13 | the format | `Card::kVersion` |", "| 14 | the format | `kVersion` |",
-                        "| 1 | the last | `kLast` |"):
-                self.assertEqual(wrong(row), 1, row)
+            (root / "docs").mkdir()
+            (root / "README.md").write_text("# The `first` page, in short\n```\n# no heading\n```\n", encoding="utf-8")
+            (root / "docs/page.md").write_text("# One\n## Two words\n## Two words\n" + text, encoding="utf-8")
+            return list(documents.wrong_links(root, ["docs/page.md"]))
+
+    def test_headings_that_are_there(self):
+        for link in ("#one", "#two-words", "#two-words-1", "../README.md", "../README.md#the-first-page-in-short",
+                     "https://example.org/x.md#y"):
+            self.assertEqual(self.wrong_links(f"See [this]({link})."), [], link)
+
+    def test_headings_that_are_not(self):
+        for link in ("#three", "#two-words-2", "other.md", "../README.md#no-heading", "../README.md#first"):
+            (found,) = self.wrong_links(f"See [this]({link}).")
+            self.assertIn("docs/page.md", found)
 
 
 if __name__ == "__main__":

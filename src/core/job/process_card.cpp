@@ -13,6 +13,7 @@ namespace {
 static_assert(std::is_trivially_copyable_v<ProcessCard::Head> &&
                   sizeof(ProcessCard::Head) == 64 + sizeof(transport::HostCard) + 16 * kServices + 32,
               "the head is its own wire format: no padding");
+static_assert(sizeof(ProcessCard::Head) == 344);
 
 /// The header of each rail. The name and the transport's card follow it.
 struct RailHeader {

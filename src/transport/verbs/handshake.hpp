@@ -51,5 +51,7 @@ struct VerbsWire {
 using PortCard = PortCardOf<VerbsWire>;
 using Handshake = HandshakeOf<VerbsWire>;
 using Wireup = WireupOf<VerbsWire>;
+static_assert(sizeof(PortCard) == 56);
+static_assert(sizeof(Handshake) == 112);
 
 }  // namespace librma::transport
