@@ -1,6 +1,7 @@
-! Measures coarrays between image 1 and image 2, and three small programs on both. It is Fortran 2018 that gfortran 12
-! compiles, so it measures other libraries too: bench/compare.sh --suite coarrays. With RMA_BENCH_CONTROLS the program
-! calls rma.h, too, and measures what the runtime's own barrier and reduction take beside those of Fortran.
+! Measures coarrays between image 1 and image 2, and three small programs on both. It is Fortran 2018 that
+! gfortran 12 compiles, so it measures other libraries too: bench/compare.sh --suite coarrays. With
+! RMA_BENCH_CONTROLS the program calls rma.h, too, and measures what the runtime's own barrier and reduction
+! take beside those of Fortran.
 !
 ! usage: rmarun -n 2 coarrays-bench [--json FILE] [--backend NAME] [--quick] [--suite coarrays]
 !   --json FILE       write the rows as JSON too
@@ -110,7 +111,8 @@ contains
     if (json == 0) return
     if (.not. first) write (json, '(a)') ','
     first = .false.
-    write (json, '(3a, f0.2, a)') '{"suite": "coarrays", "row": "coarray ', name, '", "unit": "ns", "median": ', median, '}'
+    write (json, '(3a, f0.2, a)') '{"suite": "coarrays", "row": "coarray ', name, &
+      '", "unit": "ns", "median": ', median, '}'
   end subroutine report
 
 end module measuring
@@ -401,7 +403,8 @@ contains
     call report('lock and unlock')
   end subroutine measure_synchronization
 
-  ! Jacobi steps on a grid of which each image has half the columns. The halos are the outer columns of `matrix`.
+  ! Jacobi steps on a grid of which each image has half the columns. The halos are the outer columns of
+  ! `matrix`.
   subroutine measure_heat()
     integer :: sample, steps, step
     steps = calls_of(20)
@@ -427,7 +430,8 @@ contains
     call report('heat, a step of 512x512')
   end subroutine measure_heat
 
-  ! The transpose of a matrix whose columns the images share: each image fetches the block that becomes its own.
+  ! The transpose of a matrix whose columns the images share: each image fetches the block that becomes its
+  ! own.
   subroutine measure_transpose()
     integer :: sample, rounds, round, image, first
     rounds = calls_of(10)
@@ -448,8 +452,9 @@ contains
     call report('transpose 512x512')
   end subroutine measure_transpose
 
-  ! The images draw tasks from a counter of image 1. The row is missing for libraries whose atomic_fetch_add does not
-  ! return the old value: OpenCoarrays 2.10.1 leaves the variable as it was, and the loop ends by chance or never.
+  ! The images draw tasks from a counter of image 1. The row is missing for libraries whose atomic_fetch_add
+  ! does not return the old value: OpenCoarrays 2.10.1 leaves the variable as it was, and the loop ends by
+  ! chance or never.
   subroutine measure_tasks()
     integer(atomic_int_kind) :: task
     integer :: sample, tasks

@@ -1,6 +1,6 @@
-! Conway's game of life on a torus whose rows the images share. After each step an image writes its edge rows into its
-! neighbours' halos and synchronizes with these two only. At the end all compare the number of living cells with the
-! game that image 1 plays alone.
+! Conway's game of life on a torus whose rows the images share. After each step an image writes its edge rows
+! into its neighbours' halos and synchronizes with these two only. At the end all compare the number of living
+! cells with the game that image 1 plays alone.
 !
 !   rma_caf coarray_life.f90 -o life && rmarun -n 4 life
 program coarray_life
@@ -50,7 +50,8 @@ contains
     do row = -1, 1
       do column = -1, 1
         if (row == 0 .and. column == 0) cycle
-        neighbours = neighbours + merge(1, 0, cshift(cells(:, 2 + row:size(cells, 2) - 1 + row), column, dim=1))
+        neighbours = neighbours + merge(1, 0, cshift(cells(:, 2 + row:size(cells, 2) - 1 + row), column, &
+          dim=1))
       end do
     end do
     next = neighbours == 3 .or. (neighbours == 2 .and. cells(:, 2:size(cells, 2) - 1))

@@ -1,7 +1,7 @@
-! The program solves a heat equation on a plane that is cut in both directions, one block for each rank. After each
-! step a rank writes its four edges into its neighbours' halos, and notifies each by the same call. Along the first
-! dimension an edge is one element of each column, on both sides: array sections express that, and nothing is copied
-! on the way. The loop has no barrier: a rank waits for its neighbours only.
+! The program solves a heat equation on a plane that is cut in both directions, one block for each rank. After
+! each step a rank writes its four edges into its neighbours' halos, and notifies each by the same call. Along
+! the first dimension an edge is one element of each column, on both sides: array sections express that, and
+! nothing is copied on the way. The loop has no barrier: a rank waits for its neighbours only.
 !
 !   rmarun -n 4 example-halo
 program halo
@@ -58,8 +58,8 @@ program halo
                 expected(mine%first_row + 1:mine%first_row + mine%rows, &
                          mine%first_column + 1:mine%first_column + mine%columns))
   call rma_allreduce(wrong, op=RMA_SUM)
-  if (rma_rank() == 0) print '(i0, a, i0, a, i0, a, i0, a)', down, ' x ', across, ' blocks, ', steps, ' steps: ', &
-    wrong, ' cells differ from the serial result'
+  if (rma_rank() == 0) print '(i0, a, i0, a, i0, a, i0, a)', down, ' x ', across, ' blocks, ', steps, &
+    ' steps: ', wrong, ' cells differ from the serial result'
   call rma_free(planes)
   call rma_free(arrived_of)
   call rma_finalize()
@@ -76,13 +76,15 @@ contains
     flag = rma_element(arrived_of(neighbour), opposite(side))
     select case (side)
     case (north)
-      there = rma_section(planes(neighbour), [theirs%rows + 1, 1, copy], [theirs%rows + 1, theirs%columns, copy])
+      there = rma_section(planes(neighbour), [theirs%rows + 1, 1, copy], &
+        [theirs%rows + 1, theirs%columns, copy])
       call rma_put_notify(there, plane(1, 1:mine%columns, copy), flag, step)
     case (south)
       there = rma_section(planes(neighbour), [0, 1, copy], [0, theirs%columns, copy])
       call rma_put_notify(there, plane(mine%rows, 1:mine%columns, copy), flag, step)
     case (west)
-      there = rma_section(planes(neighbour), [1, theirs%columns + 1, copy], [theirs%rows, theirs%columns + 1, copy])
+      there = rma_section(planes(neighbour), [1, theirs%columns + 1, copy], &
+        [theirs%rows, theirs%columns + 1, copy])
       call rma_put_notify(there, plane(1:mine%rows, 1, copy), flag, step)
     case (east)
       there = rma_section(planes(neighbour), [1, 0, copy], [theirs%rows, 0, copy])
@@ -97,8 +99,8 @@ contains
     integer :: i, j
     do j = 1, ubound(old, 2) - 1
       do i = 1, ubound(old, 1) - 1
-        new(i, j) = old(i, j) + 0.2_real64 * (((old(i - 1, j) + old(i + 1, j)) + (old(i, j - 1) + old(i, j + 1))) &
-                                              - 4 * old(i, j))
+        new(i, j) = old(i, j) + 0.2_real64 * (((old(i - 1, j) + old(i + 1, j)) + (old(i, j - 1) + old(i, &
+          j + 1))) - 4 * old(i, j))
       end do
     end do
   end subroutine advance
@@ -111,7 +113,8 @@ contains
     heat = 0
     do j = 1, columns
       do i = 1, rows
-        if (first_row + i > 5 .and. first_row + i < 20 .and. first_column + j > 10 .and. first_column + j < 40) then
+        if (first_row + i > 5 .and. first_row + i < 20 .and. first_column + j > 10 .and. &
+          first_column + j < 40) then
           heat(i, j) = 100 + first_column + j
         end if
       end do

@@ -2,9 +2,9 @@
 ! docs/using-fortran.md. The modules used here are made of functions.txt, which documents every procedure.
 !
 ! Every subroutine except rma_abort has the optional arguments `stat` and `errmsg`. `stat` becomes RMA_SUCCESS
-! or one of the RMA_ERR_ codes. `errmsg`, a character variable, gets the text of a failure. If `stat` is absent,
-! a failure ends the job with the text. (`errmsg` is declared type(*) because gfortran 12 cannot pass an
-! optional character(len=*) on.)
+! or one of the RMA_ERR_ codes. `errmsg`, a character variable, gets the text of a failure. If `stat` is
+! absent, a failure ends the job with the text. (`errmsg` is declared type(*) because gfortran 12 cannot pass
+! an optional character(len=*) on.)
 module rma
   use rma_types
   use rma_life

@@ -49,7 +49,8 @@ contains
     draw = least + int(mod(state / 7, int(most - least + 1, int64)))
   end function draw
 
-  ! Draws a range first : last : step of subscripts from `lower` to `upper`, of any direction. It is rarely empty.
+  ! Draws a range first : last : step of subscripts from `lower` to `upper`, of any direction. It is rarely
+  ! empty.
   subroutine draw_range(lower, upper, range)
     integer, intent(in) :: lower, upper
     integer, intent(out) :: range(3)

@@ -1,5 +1,5 @@
-! The collective subroutines for elements of each type. Descriptors do not tell real(10) from real(16), so co_sum, co_min
-! and co_max take the latter only.
+! The collective subroutines for elements of each type. Descriptors do not tell real(10) from real(16), so
+! co_sum, co_min and co_max take the latter only.
 module collective_tests
   use checks, only: check
   implicit none
@@ -79,7 +79,8 @@ contains
     if (me == images) call check(factorial == nint(gamma(images + 1d0)), 'co_reduce by a function of values')
     values = me
     call co_reduce(values(1:3:2, :), multiply)
-    call check(all(values(1:3:2, :) == nint(gamma(images + 1d0))) .and. all(values(2, :) == me), 'co_reduce of a section')
+    call check(all(values(1:3:2, :) == nint(gamma(images + 1d0))) .and. all(values(2, :) == me), &
+      'co_reduce of a section')
     long = me
     call co_reduce(long, larger_long)
     call check(long == images, 'co_reduce of long integers')
@@ -101,7 +102,8 @@ contains
     sum = vector(me, 2 * me, 3 * me)
     call co_reduce(sum, add_vectors)
     i = images * (images + 1) / 2
-    call check(nint(sum%x) == i .and. nint(sum%y) == 2 * i .and. nint(sum%z) == 3 * i, 'co_reduce of a derived type')
+    call check(nint(sum%x) == i .and. nint(sum%y) == 2 * i .and. nint(sum%z) == 3 * i, &
+      'co_reduce of a derived type')
   end subroutine test_reductions
 
   subroutine test_broadcasts()
@@ -112,7 +114,8 @@ contains
     images = num_images()
     vectors = [(vector(me, i, me * i), i=1, 3)]
     call co_broadcast(vectors(3:1:-2), images)
-    call check(nint(vectors(3)%x) == images .and. nint(vectors(1)%z) == images, 'co_broadcast of a derived type')
+    call check(nint(vectors(3)%x) == images .and. nint(vectors(1)%z) == images, &
+      'co_broadcast of a derived type')
     call check(nint(vectors(2)%x) == me, 'co_broadcast beside a section')
     object%number = me
     allocate (object%values(4))

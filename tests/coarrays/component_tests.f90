@@ -98,13 +98,16 @@ contains
       column = object[k]%matrix(:, 3)
       call check(all(column == [(element(k, i, 3), i=-1, 3)]), 'a column of an allocatable component')
       column(1:3) = object[k]%matrix(3:-1:-2, 2)
-      call check(all(column(1:3) == [(element(k, i, 2), i=3, -1, -2)]), 'a turned section of an allocatable component')
+      call check(all(column(1:3) == [(element(k, i, 2), i=3, -1, -2)]), &
+        'a turned section of an allocatable component')
       corner = object[k]%matrix(:0, 2:3)
-      call check(all(corner == reshape([((element(k, i, j), i=-1, 0), j=2, 3)], [2, 2])), 'a section with an open start')
+      call check(all(corner == reshape([((element(k, i, j), i=-1, 0), j=2, 3)], [2, 2])), &
+        'a section with an open start')
       corner(:, 1) = object[k]%matrix(2:, 3)
       call check(all(corner(:, 1) == [(element(k, i, 3), i=2, 3)]), 'a section with an open end')
       corner(:, 1) = object[k]%matrix([3, 0], 2)
-      call check(all(corner(:, 1) == [(element(k, i, 2), i=3, 0, -3)]), 'a vector subscript of an allocatable component')
+      call check(all(corner(:, 1) == [(element(k, i, 2), i=3, 0, -3)]), &
+        'a vector subscript of an allocatable component')
       number = object[k]%scalar
       call check(number == 1000 + k, 'an allocatable scalar component')
       number = object[k]%nested%number
@@ -152,7 +155,8 @@ contains
     call check(all(object%matrix(0, :) == -7), 'a put of a scalar to a row')
     call check(all(object%matrix(2, :) == [(element(me, 2, i), i=2, 2 + me)]), 'a row beside that')
     call check(object%scalar == l, 'a put to an allocatable scalar')
-    call check(all(object%nested%values == [real(me, 8), real(l, 8), -real(l, 8)]), 'a put to a nested component')
+    call check(all(object%nested%values == [real(me, 8), real(l, 8), -real(l, 8)]), &
+      'a put to a nested component')
     call check(all(object%list(1)%values == l * 5), 'a put to a component of an element')
     call check(anchor%number == l * 6, 'a put to a pointer''s target')
     call check(all(objects%name == 'sent'), 'a put to a component of all elements')
@@ -170,7 +174,8 @@ contains
     end do
   end subroutine test_presence
 
-  ! An image may allocate its own components by assignment, and its pointers may have targets that others do not reach.
+  ! An image may allocate its own components by assignment, and its pointers may have targets that others do
+  ! not reach.
   subroutine test_own()
     type(inner), save, target :: private
     integer :: me, number

@@ -1,4 +1,5 @@
-! Assignments between coarrays and local arrays of other types and kinds, against the same assignments within an image.
+! Assignments between coarrays and local arrays of other types and kinds, against the same assignments within
+! an image.
 module conversion_tests
   use checks, only: check
   implicit none
@@ -132,7 +133,8 @@ contains
     a_l1 = [.true., .false., .false., .true., .true.]
     sync all
     l8 = a_l1(:)[r]
-    call check(all(l8 .eqv. [.true._8, .false._8, .false._8, .true._8, .true._8]), 'logicals of kind 8 from kind 1')
+    call check(all(l8 .eqv. [.true._8, .false._8, .false._8, .true._8, .true._8]), &
+      'logicals of kind 8 from kind 1')
     sync all
     a_l8(:)[r] = .not. a_l1
     sync all

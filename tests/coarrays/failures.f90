@@ -1,4 +1,5 @@
-! One image fails, by fail image or by a signal; the others notice it and go on as a team. Run by rmarun --survive.
+! One image fails, by fail image or by a signal; the others notice it and go on as a team. Run by rmarun
+! --survive.
 program failures
   use, intrinsic :: iso_c_binding, only: c_int
   use, intrinsic :: iso_fortran_env, only: lock_type, stat_failed_image, team_type

@@ -1,5 +1,5 @@
-! Gets and puts of elements, sections, vector subscripts and scalars, for elements of each type. The bounds and sections
-! are random.
+! Gets and puts of elements, sections, vector subscripts and scalars, for elements of each type. The bounds
+! and sections are random.
 module section_tests
   use checks, only: check, draw, draw_range, seed_numbers
   implicit none
@@ -48,7 +48,8 @@ contains
   elemental function number_text(number) result(text)
     integer, intent(in) :: number
     character(5) :: text
-    text = achar(48 + mod(number, 10))//achar(48 + mod(number / 10, 10))//achar(48 + mod(number / 100, 10))//'x'
+    text = achar(48 + mod(number, 10))//achar(48 + mod(number / 10, 10))// &
+      achar(48 + mod(number / 100, 10))//'x'
   end function number_text
 
   elemental function number_text_4(number) result(text)

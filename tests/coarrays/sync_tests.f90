@@ -1,7 +1,7 @@
 ! Initial values, sync images, locks, critical sections, events and atomic subroutines.
 module sync_tests
-  use, intrinsic :: iso_fortran_env, only: atomic_int_kind, atomic_logical_kind, event_type, lock_type, stat_locked, &
-                                           stat_locked_other_image, stat_unlocked
+  use, intrinsic :: iso_fortran_env, only: atomic_int_kind, atomic_logical_kind, event_type, lock_type, &
+    stat_locked, stat_locked_other_image, stat_unlocked
   use checks, only: check, draw, seed_numbers
   implicit none
   private
@@ -25,7 +25,8 @@ contains
     right = mod(this_image(), num_images()) + 1
     early[right] = this_image()
     sync all
-    call check(early == mod(this_image() + num_images() - 2, num_images()) + 1, 'an initial value came behind a put')
+    call check(early == mod(this_image() + num_images() - 2, num_images()) + 1, &
+      'an initial value came behind a put')
     call test_sync_images()
     call test_locks()
     call test_critical()
@@ -86,7 +87,8 @@ contains
       unlock (heap_guards(1)[1])
     end do
     sync all
-    if (this_image() == 1) call check(counter == 50 * images .and. slots(1) == 50 * images, 'increments under a lock')
+    if (this_image() == 1) call check(counter == 50 * images .and. slots(1) == 50 * images, &
+      'increments under a lock')
     ! Several locks at once, given back in another order.
     lock (guards(1))
     lock (guards(3))

@@ -86,7 +86,8 @@ contains
     sync all
     do round = 1, 3
       change team (team)
-        call check(.not. (allocated(scalar) .or. allocated(array)), 'coarrays before they are allocated again')
+        call check(.not. (allocated(scalar) .or. allocated(array)), &
+          'coarrays before they are allocated again')
         allocate (array(round, 2)[*], scalar[*], moved(3)[*])
         array = this_image()
         scalar = round

@@ -1,4 +1,5 @@
-! Accumulate for each of its types, with and without scale: all ranks add to the same elements of rank 0 at once.
+! Accumulate for each of its types, with and without scale: all ranks add to the same elements of rank 0 at
+! once.
 module accumulate_tests
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use checks

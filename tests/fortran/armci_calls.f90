@@ -63,11 +63,12 @@ contains
     scale = 2
     call expect(armci_put(c_loc(list), there(right, 1, 2), rows * 8, right) == 0, 'armci_put')
     call armci_fence(right)
-    call expect(armci_puts(c_loc(row), [8], there(right, 3, 1), [8 * rows], count, 1, right) == 0, 'armci_puts')
-    call expect(armci_accs(ARMCI_ACC_DBL, c_loc(scale), c_loc(row), [8], there(right, 3, 1), [8 * rows], count, 1, &
-                           right) == 0, 'armci_accs')
-    call expect(armci_acc(ARMCI_ACC_DBL, c_loc(scale), c_loc(list), there(right, 1, 5), rows * 8, right) == 0, &
-                'armci_acc')
+    call expect(armci_puts(c_loc(row), [8], there(right, 3, 1), [8 * rows], count, 1, right) == 0, &
+      'armci_puts')
+    call expect(armci_accs(ARMCI_ACC_DBL, c_loc(scale), c_loc(row), [8], there(right, 3, 1), [8 * rows], &
+      count, 1, right) == 0, 'armci_accs')
+    call expect(armci_acc(ARMCI_ACC_DBL, c_loc(scale), c_loc(list), there(right, 1, 5), rows * 8, &
+      right) == 0, 'armci_acc')
     call armci_barrier()
     list = [(i + 10 * left, i = 1, rows)]
     call expect(all(mine([1, 2, 4, 5, 6], 2) == list([1, 2, 4, 5, 6])), 'what was put')
@@ -76,7 +77,8 @@ contains
     call expect(all(mine([1, 2, 4, 5, 6], [1, 3, 4]) == 0), 'the gaps')
     call expect(armci_get(there(me, 1, 2), c_loc(back), rows * 8, me) == 0, 'armci_get')
     call expect(all(back == mine(:, 2)), 'what was got from oneself')
-    call expect(armci_gets(there(right, 3, 1), [8 * rows], c_loc(row), [8], count, 1, right) == 0, 'armci_gets')
+    call expect(armci_gets(there(right, 3, 1), [8 * rows], c_loc(row), [8], count, 1, right) == 0, &
+      'armci_gets')
     call expect(row(4) == -12, 'what was got')
     call expect(armci_put(c_loc(row), there(right, 1, 1), 8, ranks) /= 0, 'a process that there is not')
     call armci_barrier()

@@ -39,7 +39,8 @@ contains
     turns = times * rma_size()
     number = int(turns, int64) * (turns - 1) / 2
     call expect(all(sums == number), 'tickets')
-    if (rma_rank() == 0) call expect(all(mine64 == [0, turns, 0]) .and. mine32 == turns, 'the counters in the end')
+    if (rma_rank() == 0) call expect(all(mine64 == [0, turns, 0]) .and. mine32 == turns, &
+      'the counters in the end')
     call rma_barrier()
     call rma_free(wide)
     call rma_free(narrow)

@@ -1,5 +1,5 @@
-! Helpers of the tests: counting failures, and random numbers from a seed. Every rank runs every test. A rank that
-! finds a failure goes on, so that it takes part in the collective calls of the others.
+! Helpers of the tests: counting failures, and random numbers from a seed. Every rank runs every test. A rank
+! that finds a failure goes on, so that it takes part in the collective calls of the others.
 module checks
   use, intrinsic :: iso_fortran_env, only: error_unit, int64
   use rma
@@ -31,8 +31,8 @@ contains
     if (good) return
     failures = failures + 1
     if (failures > shown) return
-    write (error_unit, '(a, i0, a, i0, 5a, i0, a)') 'rank ', rma_rank(), ' of ', rma_size(), ', ', trim(group), ': ', &
-      trim(what), ' (LIBRMA_TEST_SEED=', seed, ')'
+    write (error_unit, '(a, i0, a, i0, 5a, i0, a)') 'rank ', rma_rank(), ' of ', rma_size(), ', ', &
+      trim(group), ': ', trim(what), ' (LIBRMA_TEST_SEED=', seed, ')'
   end subroutine expect
 
   subroutine expect_success(stat, errmsg, what)
@@ -45,8 +45,8 @@ contains
   subroutine expect_failure(stat, errmsg, expected, words)
     integer, intent(in) :: stat, expected
     character(len=*), intent(in) :: errmsg, words
-    call expect(stat == expected, 'status ' // rma_strerror(stat) // ', expected ' // rma_strerror(expected) // ': ' // &
-                trim(errmsg))
+    call expect(stat == expected, 'status ' // rma_strerror(stat) // ', expected ' // &
+      rma_strerror(expected) // ': ' // trim(errmsg))
     call expect(index(errmsg, words) > 0, "'" // words // "' in: " // trim(errmsg))
   end subroutine expect_failure
 

@@ -22,7 +22,8 @@ contains
     call rma_barrier()
 
     call rma_put(rma_section(parts(0), [2, 3], [5, 3]), [1.0_real64], stat, text)
-    call expect_failure(stat, text, RMA_ERR_ARGUMENT, 'rma_put: dst is a section 2:5 of dimension 1, whose bounds are 1:4')
+    call expect_failure(stat, text, RMA_ERR_ARGUMENT, &
+      'rma_put: dst is a section 2:5 of dimension 1, whose bounds are 1:4')
     call rma_put(rma_section(parts(0), [4, 0], [1, 6], [-1, 1]), [1.0_real64], stat, text)
     call expect_failure(stat, text, RMA_ERR_ARGUMENT, 'a section 0:6 of dimension 2')
     call rma_put(rma_element(parts(0), [1]), 1.0_real64, stat, text)
@@ -41,7 +42,8 @@ contains
     call expect_failure(stat, text, RMA_ERR_ARGUMENT, 'the same type')
     call rma_put(rma_remote_array(parts(0)%address, rma_size(), 0.0_real64), 1.0_real64, stat, text)
     call expect_failure(stat, text, RMA_ERR_RANK, 'no rank')
-    call rma_put(rma_remote_array(parts(0)%address, 0, 0.0_real64, [2_int64**40, 2_int64**40]), mine, stat, text)
+    call rma_put(rma_remote_array(parts(0)%address, 0, 0.0_real64, [2_int64**40, 2_int64**40]), mine, stat, &
+      text)
     call expect_failure(stat, text, RMA_ERR_SIZE, 'no memory could hold')
     call assumed_size(mine, parts(0))
     call blank(unset)

@@ -1,5 +1,5 @@
-! Put, get and pointers for every type that has its own pointer interface, with 0 to 5 dimensions, and for types that
-! have none.
+! Put, get and pointers for every type that has its own pointer interface, with 0 to 5 dimensions, and for
+! types that have none.
 module kind_tests
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_null_ptr
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
@@ -118,7 +118,8 @@ contains
     out = reshape(cmplx(numbers(rma_rank()), -numbers(rma_rank()), real32), full)
     call rma_put(parts(neighbour()), out)
     call rma_barrier()
-    call expect(all(mine == reshape(cmplx(numbers(left()), -numbers(left()), real32), full)), 'complex32: put')
+    call expect(all(mine == reshape(cmplx(numbers(left()), -numbers(left()), real32), full)), &
+      'complex32: put')
     call rma_get(in, parts(neighbour()))
     call expect(all(in == out), 'complex32: get')
     call rma_free(parts)
@@ -132,12 +133,13 @@ contains
     out = reshape(cmplx(numbers(rma_rank()), -numbers(rma_rank()), real64), full)
     call rma_put(parts(neighbour()), out)
     call rma_barrier()
-    call expect(all(mine == reshape(cmplx(numbers(left()), -numbers(left()), real64), full)), 'complex64: put')
+    call expect(all(mine == reshape(cmplx(numbers(left()), -numbers(left()), real64), full)), &
+      'complex64: put')
     call rma_get(in, parts(neighbour()))
     call expect(all(in == out), 'complex64: get')
     ! Puts the imaginary parts into real numbers: every other number on both sides.
-    call rma_get(in%re, rma_section(rma_remote_array(parts(neighbour())%address, neighbour(), 0.0_real64, 96), &
-                                    first=2, stride=2))
+    call rma_get(in%re, rma_section(rma_remote_array(parts(neighbour())%address, neighbour(), 0.0_real64, &
+      96), first=2, stride=2))
     call expect(all(in%re == out%im) .and. all(in%im == out%im), 'complex64: parts')
     call rma_barrier()
     call rma_free(parts)

@@ -59,7 +59,7 @@ contains
     failed(1) = failures
     call rma_allreduce(failed, op=RMA_SUM)
     failures_of = failed(1)
-    if (rma_rank() == 0) print '(3a, i0, a, i0, a)', 'fortran ', trim(name), ' on ', rma_size(), ' ranks: ', failed(1), &
-      ' failures'
+    if (rma_rank() == 0) print '(3a, i0, a, i0, a)', 'fortran ', trim(name), ' on ', rma_size(), ' ranks: ', &
+      failed(1), ' failures'
   end function failures_of
 end program main

@@ -45,9 +45,10 @@ contains
                           rma_element(flag_of(right), 2), round)
     end do
     call rma_wait_until(flags(2), RMA_EQ, int(rounds, int64))
-    call expect(all(nint(inbox(2:14:2, 2)) == (rounds - 1) * rma_size() + merge(rma_size(), rma_rank(), &
-                                                                             rma_rank() == 0)), 'what went around')
-    call expect(all(inbox(:, 1) == -1) .and. all(inbox(1:13:2, 2) == -1) .and. all(inbox(:, 3) == -1), 'the gaps')
+    call expect(all(nint(inbox(2:14:2, 2)) == (rounds - 1) * rma_size() + &
+      merge(rma_size(), rma_rank(), rma_rank() == 0)), 'what went around')
+    call expect(all(inbox(:, 1) == -1) .and. all(inbox(1:13:2, 2) == -1) .and. all(inbox(:, 3) == -1), &
+      'the gaps')
     call rma_test_until(flags(2), RMA_LT, int(rounds, int64), met)
     call expect(.not. met, 'the flag after')
     call rma_wait_until(flags(2), 17, 0, stat=stat, errmsg=text)

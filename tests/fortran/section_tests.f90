@@ -1,5 +1,5 @@
-! Random sections on both sides, in all modes, against a sequential model. Each rank has a slice of its own in every
-! rank's array, so its own model says what the slice must hold, gaps included.
+! Random sections on both sides, in all modes, against a sequential model. Each rank has a slice of its own in
+! every rank's array, so its own model says what the slice must hold, gaps included.
 module section_tests
   use, intrinsic :: iso_fortran_env, only: int32
   use checks
@@ -34,7 +34,8 @@ contains
     call rma_barrier()
     allocate (slice(-2:n - 3, n, 5:n + 4))
     do target = 0, rma_size() - 1
-      call rma_get(slice, rma_section(parts(target), first=[-2, 1, 5, rma_rank()], last=[n - 3, n, n + 4, rma_rank()]))
+      call rma_get(slice, rma_section(parts(target), first=[-2, 1, 5, rma_rank()], &
+        last=[n - 3, n, n + 4, rma_rank()]))
       call expect(all(slice == model(:, :, :, target)), 'what a slice holds in the end')
     end do
     call rma_barrier()

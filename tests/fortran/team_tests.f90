@@ -40,8 +40,8 @@ contains
                 all(grid(:, 1:3:2) == 100 + me), 'broadcast of a section')
     allocate (all_of_them(2, members))
     call rma_allgather(all_of_them, [real(me, real64), -1.0_real64], team)
-    call expect(all(nint(all_of_them(1, :)) == [(i, i = 0, members - 1)]) .and. all(all_of_them(2, :) == -1), &
-                'allgather')
+    call expect(all(nint(all_of_them(1, :)) == [(i, i = 0, members - 1)]) .and. &
+      all(all_of_them(2, :) == -1), 'allgather')
     call rma_barrier(team)
   end subroutine test_collectives
 
@@ -63,7 +63,8 @@ contains
       call rma_barrier(team)
       do i = 0, members - 1
         call rma_team_world_rank(team, i, world_rank)
-        call expect(parts(i)%rank == world_rank .and. mod(world_rank, 2) == color, 'the world rank of a member')
+        call expect(parts(i)%rank == world_rank .and. mod(world_rank, 2) == color, &
+          'the world rank of a member')
         call rma_put(rma_element(parts(i), 2), int(-world_rank, int64))
       end do
       call rma_barrier(team)

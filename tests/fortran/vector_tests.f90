@@ -1,5 +1,5 @@
-! Random elements in all modes, against a sequential model. As in section_tests, each rank has a slice of its own in
-! every rank's array.
+! Random elements in all modes, against a sequential model. As in section_tests, each rank has a slice of its
+! own in every rank's array.
 module vector_tests
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real64
   use checks
@@ -122,7 +122,8 @@ contains
     mine = [(i, i = 11, 20)]
     call rma_barrier()
     call rma_get_vector(values, parts(right), [20, 11, 15, 12, 20, 13])
-    call expect(all(nint(values) == reshape([20, 11, 15, 12, 20, 13], [2, 3])), 'a list, repetitions among it')
+    call expect(all(nint(values) == reshape([20, 11, 15, 12, 20, 13], [2, 3])), &
+      'a list, repetitions among it')
     odd = rma_section(parts(right), 11, 19, 2)
     call rma_get_vector(values(:, 2), odd, [5_int8, 1_int8])
     call expect(all(nint(values(:, 2)) == [19, 11]), 'subscripts of a section')
@@ -132,7 +133,8 @@ contains
     call rma_put_vector(odd, reshape([4, 2], [1, 2]), [-4.0_real64, -2.0_real64])
     call rma_acc_vector(odd, [4, 4, 4], [1.0_real64, 2.0_real64, 3.0_real64], 10.0_real64)
     call rma_barrier()
-    call expect(nint(mine(17)) == 56 .and. nint(mine(13)) == -2 .and. nint(mine(18)) == 18, 'as the owner sees it')
+    call expect(nint(mine(17)) == 56 .and. nint(mine(13)) == -2 .and. nint(mine(18)) == 18, &
+      'as the owner sees it')
     call rma_barrier()
     call rma_free(parts)
   end subroutine lists
@@ -149,7 +151,7 @@ contains
     call rma_get_vector(before, there, reshape([0, 1, me, 0, 2, me], [3, 2]))
     call rma_put_vector(there, reshape([0, 1, me, 0, 7, me], [3, 2]), [1, 2], stat, text)
     call expect_failure(stat, text, RMA_ERR_ARGUMENT, &
-                        "rma_put_vector: subscript 7 of dimension 2, of element 2, is outside of dst's bounds 1:6")
+      "rma_put_vector: subscript 7 of dimension 2, of element 2, is outside of dst's bounds 1:6")
     call rma_put_vector(there, reshape([0, 1, me, -2, 2, me], [3, 2]), [1, 2], stat, text)
     call expect_failure(stat, text, RMA_ERR_ARGUMENT, "subscript -2 of dimension 1, of element 2")
     call rma_put_vector(there, reshape([0, 1, me, 0, 2, me], [3, 2]), [1, 2, 3], stat, text)
@@ -169,7 +171,8 @@ contains
     call rma_acc_vector(there, reshape([0, 1, me], [3, 1]), [1], 2_int64, stat, text)
     call expect_failure(stat, text, RMA_ERR_ARGUMENT, 'scale is integer of 8 bytes')
     call rma_get_vector(values, there, reshape([0, 1, me, 0, 0, me], [3, 2]), stat, text)
-    call expect_failure(stat, text, RMA_ERR_ARGUMENT, "subscript 0 of dimension 2, of element 2, is outside of src's")
+    call expect_failure(stat, text, RMA_ERR_ARGUMENT, &
+      "subscript 0 of dimension 2, of element 2, is outside of src's")
     call rma_get_vector(values, there, reshape([0, 1, me, 0, 2, me], [3, 2]))
     call expect(all(values == before), 'what was refused changed nothing')
   end subroutine refusals

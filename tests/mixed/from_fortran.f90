@@ -1,5 +1,5 @@
-! Fortran with MPI, and C with OpenSHMEM, in one program. MPI comes first, and the C part's static data are symmetric
-! all the same.
+! Fortran with MPI, and C with OpenSHMEM, in one program. MPI comes first, and the C part's static data are
+! symmetric all the same.
 program from_fortran
   use mpi
   use, intrinsic :: iso_c_binding, only: c_int, c_long

@@ -1,5 +1,6 @@
-! Attributes between the languages (MPI 4.1, section 19.3.7): each way of setting one, by keys of each language,
-! read in each way; copy and delete procedures of each language; and the predefined attributes in C and in Fortran.
+! Attributes between the languages (MPI 4.1, section 19.3.7): each way of setting one, by keys of each
+! language, read in each way; copy and delete procedures of each language; and the predefined attributes in C
+! and in Fortran.
 module attribute_callbacks
   use mpi
   implicit none
@@ -89,15 +90,16 @@ contains
     checks = checks + 1
     if (found == wanted) return
     failures = failures + 1
-    print '(a,i0,a,i0,a,i0,a,i0,a,i0)', text // ': ', found, ', not ', wanted, '; kind ', kind, ', key of ', key_language, &
-      ', set by ', setter
+    print '(a,i0,a,i0,a,i0,a,i0,a,i0)', text // ': ', found, ', not ', wanted, '; kind ', kind, ', key of ', &
+      key_language, ', set by ', setter
   end subroutine expect
 
   integer function new_object(kind) result(object)
     integer, intent(in) :: kind
     if (kind == is_comm) call MPI_Comm_dup(MPI_COMM_WORLD, object, ierror)
     if (kind == is_type) call MPI_Type_contiguous(3, MPI_INTEGER, object, ierror)
-    if (kind == is_win) call MPI_Win_create(memory, 16_address * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, object, ierror)
+    if (kind == is_win) call MPI_Win_create(memory, 16_address * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &
+      object, ierror)
   end function new_object
 
   subroutine free_object(kind, object)
@@ -192,7 +194,8 @@ contains
     integer(address) :: c_value
     call c_seen(c_calls, c_value)
     call expect(int(c_calls, address), merge(1_address, 0_address, language == by_c), text // ', calls in C')
-    call expect(int(calls, address), merge(0_address, 1_address, language == by_c), text // ', calls in Fortran')
+    call expect(int(calls, address), merge(0_address, 1_address, language == by_c), text // &
+      ', calls in Fortran')
     if (language == by_c) call expect(c_value, wanted, text // ', seen in C')
     if (language == by_address) call expect(seen, wanted, text // ', seen in Fortran')
     if (language == by_integer) call expect(seen, low_bits(wanted), text // ', seen as an INTEGER')
@@ -248,8 +251,10 @@ contains
     integer(address) :: none
     none = 0
     key = MPI_KEYVAL_INVALID
-    if (kind == is_comm) call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, key, none, ierror)
-    if (kind == is_type) call MPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, key, none, ierror)
+    if (kind == is_comm) call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, key, none, &
+      ierror)
+    if (kind == is_type) call MPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, key, none, &
+      ierror)
     do setter = by_c, merge(by_integer, by_address, kind == is_comm)
       call set(kind, object, setter, key, -11_address)
       if (kind == is_comm) call MPI_Comm_dup(object, twin, ierror)
@@ -264,9 +269,10 @@ contains
 
   subroutine test_predefined(kind, object)
     integer, intent(in) :: kind, object
-    integer, parameter :: comm_keys(7) = [MPI_TAG_UB, MPI_IO, MPI_HOST, MPI_WTIME_IS_GLOBAL, MPI_APPNUM, MPI_LASTUSEDCODE, &
-                                          MPI_UNIVERSE_SIZE]
-    integer, parameter :: win_keys(5) = [MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT, MPI_WIN_CREATE_FLAVOR, MPI_WIN_MODEL]
+    integer, parameter :: comm_keys(7) = [MPI_TAG_UB, MPI_IO, MPI_HOST, MPI_WTIME_IS_GLOBAL, MPI_APPNUM, &
+      MPI_LASTUSEDCODE, MPI_UNIVERSE_SIZE]
+    integer, parameter :: win_keys(5) = [MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT, &
+      MPI_WIN_CREATE_FLAVOR, MPI_WIN_MODEL]
     integer, parameter :: win_widths(5) = [0, 8, 4, 4, 4]
     integer(address) :: value, in_c
     integer :: i, found, old

@@ -1,6 +1,7 @@
-! MPI by the module mpi_f08: handles and statuses with types, ierror left out, large counts chosen by the compiler,
-! C pointers, and the sentinels. What the calls do is tested by the other forms. OTHER_MPI is for the module of
-! Open MPI 4.1: it has no large counts, no conversions of statuses and no buffers of communicators.
+! MPI by the module mpi_f08: handles and statuses with types, ierror left out, large counts chosen by the
+! compiler, C pointers, and the sentinels. What the calls do is tested by the other forms. OTHER_MPI is for
+! the module of Open MPI 4.1: it has no large counts, no conversions of statuses and no buffers of
+! communicators.
 module f08_callbacks
   use, intrinsic :: iso_c_binding
   use mpi_f08
@@ -19,7 +20,8 @@ contains
   end subroutine add_less_one
 
   ! Copies an attribute and adds 1.
-  subroutine copy_and_add(oldcomm, comm_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)
+  subroutine copy_and_add(oldcomm, comm_keyval, extra_state, attribute_val_in, attribute_val_out, flag, &
+    ierror)
     type(MPI_Comm) :: oldcomm
     integer :: comm_keyval, ierror
     integer(kind=MPI_ADDRESS_KIND) :: extra_state, attribute_val_in, attribute_val_out
@@ -84,11 +86,13 @@ contains
     before = mod(rank + n - 1, n)
     sent = [1., 2., 3.] + rank
     got = -1
-    call MPI_Sendrecv(sent, 3, MPI_REAL, next, 7, got, 5, MPI_REAL, before, MPI_ANY_TAG, MPI_COMM_WORLD, status, ierror)
+    call MPI_Sendrecv(sent, 3, MPI_REAL, next, 7, got, 5, MPI_REAL, before, MPI_ANY_TAG, MPI_COMM_WORLD, &
+      status, ierror)
     call expect(ierror == MPI_SUCCESS, 'sendrecv')
     call expect(status%MPI_SOURCE == before .and. status%MPI_TAG == 7, 'sendrecv: status')
     call MPI_Get_count(status, MPI_REAL, count)
-    call expect(count == 3 .and. all(got == [1. + before, 2. + before, 3. + before, -1., -1.]), 'sendrecv: data')
+    call expect(count == 3 .and. all(got == [1. + before, 2. + before, 3. + before, -1., -1.]), &
+      'sendrecv: data')
     if (rank == 0) then
       call MPI_Send(sent(1), 1, MPI_REAL, 0, 8, MPI_COMM_SELF)
       call MPI_Mprobe(0, 8, MPI_COMM_SELF, message, status)
@@ -111,7 +115,8 @@ contains
     three = 3
     sent = [10, 20, 30] + rank
     got = 0
-    call MPI_Sendrecv(sent, three, MPI_INTEGER, rank, 1, got, three, MPI_INTEGER, rank, 1, MPI_COMM_WORLD, status)
+    call MPI_Sendrecv(sent, three, MPI_INTEGER, rank, 1, got, three, MPI_INTEGER, rank, 1, MPI_COMM_WORLD, &
+      status)
     call MPI_Get_count(status, MPI_INTEGER, count)
     call expect(count == 3 .and. got(3) == sent(3), 'large: sendrecv')
     counts = 3
@@ -213,8 +218,8 @@ contains
     matrix = reshape([(dble(i), i = 1, 12)], [3, 4])
     call MPI_Type_vector(4, 1, 3, MPI_DOUBLE_PRECISION, column)
     call MPI_Type_commit(column)
-    call MPI_Sendrecv(matrix(2, 1), 1, column, rank, 2, got, 4, MPI_DOUBLE_PRECISION, rank, 2, MPI_COMM_WORLD, &
-                      MPI_STATUS_IGNORE)
+    call MPI_Sendrecv(matrix(2, 1), 1, column, rank, 2, got, 4, MPI_DOUBLE_PRECISION, rank, 2, &
+      MPI_COMM_WORLD, MPI_STATUS_IGNORE)
     call expect(all(got == matrix(2, :)), 'a row by a vector')
     parts = [MPI_INTEGER, column]
     lengths = [2, 1]

@@ -1,6 +1,6 @@
-! The modules mpi and mpi_f08 in one program unit: their types are the same ones, so a status or a handle of the one is
-! one of the other. OTHER_MPI is for the modules of Open MPI 4.1: its module mpi has no types, and its module mpi_f08 no
-! conversions of statuses, which have the same words in both.
+! The modules mpi and mpi_f08 in one program unit: their types are the same ones, so a status or a handle of
+! the one is one of the other. OTHER_MPI is for the modules of Open MPI 4.1: its module mpi has no types, and
+! its module mpi_f08 no conversions of statuses, which have the same words in both.
 
 module mixed_parts
   implicit none

@@ -1,5 +1,5 @@
-! Array sections as buffers in the module mpi_f08: of every shape, where the operation goes on after the call, and
-! where it does not. Elements beside a section stay as they are.
+! Array sections as buffers in the module mpi_f08: of every shape, where the operation goes on after the call,
+! and where it does not. Elements beside a section stay as they are.
 module section_data
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08
@@ -130,15 +130,16 @@ contains
         call MPI_Irecv(section, count, MPI_INTEGER, left, 1, MPI_COMM_WORLD, requests(1))
         call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
       case ('sendrecv')
-        call MPI_Sendrecv(sent(::2, ::3), count, MPI_INTEGER, right, 1, section, count, MPI_INTEGER, left, 1, MPI_COMM_WORLD, &
-                          status)
+        call MPI_Sendrecv(sent(::2, ::3), count, MPI_INTEGER, right, 1, section, count, MPI_INTEGER, left, &
+          1, MPI_COMM_WORLD, status)
       case ('isendrecv')
-        call MPI_Isendrecv(sent(::2, ::3), count, MPI_INTEGER, right, 1, section, count, MPI_INTEGER, left, 1, &
-                           MPI_COMM_WORLD, requests(1))
+        call MPI_Isendrecv(sent(::2, ::3), count, MPI_INTEGER, right, 1, section, count, MPI_INTEGER, left, &
+          1, MPI_COMM_WORLD, requests(1))
         call MPI_Wait(requests(1), status)
       case ('isendrecv_replace')
         call fill(section, rank)
-        call MPI_Isendrecv_replace(section, count, MPI_INTEGER, right, 1, left, 1, MPI_COMM_WORLD, requests(1))
+        call MPI_Isendrecv_replace(section, count, MPI_INTEGER, right, 1, left, 1, MPI_COMM_WORLD, &
+          requests(1))
         call MPI_Wait(requests(1), status)
       case ('send_init and recv_init')
         call MPI_Send_init(sent(::2, ::3), count, MPI_INTEGER, right, 1, MPI_COMM_WORLD, requests(1))
@@ -155,10 +156,10 @@ contains
         call MPI_Request_free(requests(2))
       case ('partitions')
         ! Those of the sender are columns, which are filled while the operation is under way.
-        call MPI_Psend_init(sent(::2, ::3), size(section, 2), int(size(section, 1), MPI_COUNT_KIND), MPI_INTEGER, right, 1, &
-                            MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))
-        call MPI_Precv_init(section, 1, int(count, MPI_COUNT_KIND), MPI_INTEGER, left, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &
-                            requests(2))
+        call MPI_Psend_init(sent(::2, ::3), size(section, 2), int(size(section, 1), MPI_COUNT_KIND), &
+          MPI_INTEGER, right, 1, MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))
+        call MPI_Precv_init(section, 1, int(count, MPI_COUNT_KIND), MPI_INTEGER, left, 1, MPI_COMM_WORLD, &
+          MPI_INFO_NULL, requests(2))
         do round = 1, 3
           sent(::2, ::3) = -1
           section = untouched
@@ -182,17 +183,21 @@ contains
         call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
       case ('large counts')
         call MPI_Irecv(section, int(count, MPI_COUNT_KIND), MPI_INTEGER, left, 1, MPI_COMM_WORLD, requests(1))
-        call MPI_Isend(sent(::2, ::3), int(count, MPI_COUNT_KIND), MPI_INTEGER, right, 1, MPI_COMM_WORLD, requests(2))
+        call MPI_Isend(sent(::2, ::3), int(count, MPI_COUNT_KIND), MPI_INTEGER, right, 1, MPI_COMM_WORLD, &
+          requests(2))
         call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
       case ('file')
         call system_clock(clock)
         write (name, '(a,i0)') '/tmp/librma-sections-', clock
         call MPI_Bcast(name, len(name), MPI_CHARACTER, 0, MPI_COMM_WORLD)
-        call MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file)
-        call MPI_File_iwrite_at(file, int(4 * count * rank, MPI_OFFSET_KIND), sent(::2, ::3), count, MPI_INTEGER, requests(1))
+        call MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, &
+          MPI_INFO_NULL, file)
+        call MPI_File_iwrite_at(file, int(4 * count * rank, MPI_OFFSET_KIND), sent(::2, ::3), count, &
+          MPI_INTEGER, requests(1))
         call MPI_Wait(requests(1), status)
         call MPI_Barrier(MPI_COMM_WORLD)
-        call MPI_File_iread_at_all(file, int(4 * count * left, MPI_OFFSET_KIND), section, count, MPI_INTEGER, requests(1))
+        call MPI_File_iread_at_all(file, int(4 * count * left, MPI_OFFSET_KIND), section, count, &
+          MPI_INTEGER, requests(1))
         call MPI_Wait(requests(1), status)
         call MPI_File_close(file)
       case default
@@ -209,18 +214,21 @@ contains
         case ('put')
           call MPI_Put(sent(::2, ::3), count, MPI_INTEGER, right, 0_MPI_ADDRESS_KIND, count, MPI_INTEGER, win)
         case ('rput')
-          call MPI_Rput(sent(::2, ::3), count, MPI_INTEGER, right, 0_MPI_ADDRESS_KIND, count, MPI_INTEGER, win, requests(1))
+          call MPI_Rput(sent(::2, ::3), count, MPI_INTEGER, right, 0_MPI_ADDRESS_KIND, count, MPI_INTEGER, &
+            win, requests(1))
           call MPI_Wait(requests(1), status)
         case ('accumulate')
-          call MPI_Accumulate(sent(::2, ::3), count, MPI_INTEGER, right, 0_MPI_ADDRESS_KIND, count, MPI_INTEGER, MPI_SUM, win)
+          call MPI_Accumulate(sent(::2, ::3), count, MPI_INTEGER, right, 0_MPI_ADDRESS_KIND, count, &
+            MPI_INTEGER, MPI_SUM, win)
         case ('get')
           call MPI_Get(section, count, MPI_INTEGER, left, 0_MPI_ADDRESS_KIND, count, MPI_INTEGER, win)
         case ('rget')
-          call MPI_Rget(section, count, MPI_INTEGER, left, 0_MPI_ADDRESS_KIND, count, MPI_INTEGER, win, requests(1))
+          call MPI_Rget(section, count, MPI_INTEGER, left, 0_MPI_ADDRESS_KIND, count, MPI_INTEGER, win, &
+            requests(1))
           call MPI_Wait(requests(1), status)
         case ('get_accumulate')
-          call MPI_Get_accumulate(sent(::2, ::3), count, MPI_INTEGER, section, count, MPI_INTEGER, left, 0_MPI_ADDRESS_KIND, &
-                                  count, MPI_INTEGER, MPI_NO_OP, win)
+          call MPI_Get_accumulate(sent(::2, ::3), count, MPI_INTEGER, section, count, MPI_INTEGER, left, &
+            0_MPI_ADDRESS_KIND, count, MPI_INTEGER, MPI_NO_OP, win)
         end select
         if (how(1:1) == 'r') call MPI_Win_unlock_all(win)
         if (how(1:1) == 'r') call MPI_Barrier(MPI_COMM_WORLD)
@@ -234,7 +242,8 @@ contains
       end select
       call expect(is_filled(section, from), text // ': ' // how)
       call expect(count_of(whole, untouched - 1) == beside, text // ': ' // how // ', beside the section')
-      call expect(count_of(sent, untouched) == size(sent) - count, text // ': ' // how // ', beside what is sent')
+      call expect(count_of(sent, untouched) == size(sent) - count, text // ': ' // how // &
+        ', beside what is sent')
     end subroutine exchange
   end subroutine test_section
 
@@ -284,11 +293,13 @@ program sections
   ! Collectives: data of other types.
   forall (i=1:12, j=1:5) wide(i, j) = i + 100 * j + 10000 * rank
   sum_of = -1
-  call MPI_Iallreduce(wide(1:12:5, 5:1:-2), sum_of(2:12:4, 1:3), 9, MPI_REAL8, MPI_SUM, MPI_COMM_WORLD, request)
+  call MPI_Iallreduce(wide(1:12:5, 5:1:-2), sum_of(2:12:4, 1:3), 9, MPI_REAL8, MPI_SUM, MPI_COMM_WORLD, &
+    request)
   call MPI_Wait(request, status)
   do j = 1, 3
     do i = 1, 3
-      call expect(nint(sum_of(4 * i - 2, j)) == n * (5 * i - 4 + 100 * (7 - 2 * j)) + 5000 * n * (n - 1), 'iallreduce')
+      call expect(nint(sum_of(4 * i - 2, j)) == n * (5 * i - 4 + 100 * (7 - 2 * j)) + 5000 * n * (n - 1), &
+        'iallreduce')
     end do
   end do
   call expect(count(nint(sum_of) == -1) == 60 - 9, 'iallreduce, beside the section')
@@ -299,17 +310,18 @@ program sections
   call expect(all(nint(sum_of(1, ::2)) == [101, 301, 501]) .and. count(nint(sum_of) == -1) == 54, 'ibcast')
   everything = -1
   gathered = -1
-  call MPI_Iallgather(wide(2:10:4, 1), 3, MPI_REAL8, everything(5:1:-2, 1:n), 3, MPI_REAL8, MPI_COMM_WORLD, request)
+  call MPI_Iallgather(wide(2:10:4, 1), 3, MPI_REAL8, everything(5:1:-2, 1:n), 3, MPI_REAL8, MPI_COMM_WORLD, &
+    request)
   call MPI_Wait(request, status)
   do i = 1, n
     call expect(all(nint(everything(5:1:-2, i)) == [102, 106, 110] + 10000 * (i - 1)), 'iallgather')
   end do
   call expect(count(nint(everything) == -1) == size(everything) - 3 * n, 'iallgather, beside the section')
-  call MPI_Allreduce_init(wide(::3, 2), everything(2:5, 64), 4, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, MPI_INFO_NULL, &
-                          request)
+  call MPI_Allreduce_init(wide(::3, 2), everything(2:5, 64), 4, MPI_DOUBLE_PRECISION, MPI_MAX, &
+    MPI_COMM_WORLD, MPI_INFO_NULL, request)
   call MPI_Request_free(request)
-  call MPI_Allreduce_init(wide(::3, 2), everything(::2, 63), 3, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, MPI_INFO_NULL, &
-                          request)
+  call MPI_Allreduce_init(wide(::3, 2), everything(::2, 63), 3, MPI_DOUBLE_PRECISION, MPI_MAX, &
+    MPI_COMM_WORLD, MPI_INFO_NULL, request)
   do i = 1, 3
     wide(:, 2) = [(rank + i * j, j=1, 12)]
     call MPI_Start(request)
@@ -323,12 +335,14 @@ program sections
   if (rank == 0) pairs(10:1:-3) = [(cmplx(i, 10 * i, real64), i=1, 4)]
   call MPI_Ibcast(pairs(10:1:-3), 8, MPI_REAL8, 0, MPI_COMM_WORLD, request)
   call MPI_Wait(request, status)
-  call expect(nint(real(pairs(10))) == 1 .and. nint(aimag(pairs(1))) == 40 .and. nint(real(pairs(2))) == rank, 'complex')
+  call expect(nint(real(pairs(10))) == 1 .and. nint(aimag(pairs(1))) == 40 .and. &
+    nint(real(pairs(2))) == rank, 'complex')
   words = '...'
   if (rank == 0) words(2::3) = ['abc', 'def', 'ghi']
   call MPI_Ibcast(words(2::3), 9, MPI_CHARACTER, 0, MPI_COMM_WORLD, request)
   call MPI_Wait(request, status)
-  call expect(words(5) == 'def' .and. words(8) == 'ghi' .and. words(1) == '...' .and. words(3) == '...', 'words')
+  call expect(words(5) == 'def' .and. words(8) == 'ghi' .and. words(1) == '...' .and. words(3) == '...', &
+    'words')
 
   ! Addresses are those of the elements.
   call MPI_Get_address(plane(3:9:2, 2), first)
@@ -353,11 +367,14 @@ program sections
 
   ! What is refused is refused by the error handler, and more elements than the section has are.
   call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
-  call MPI_Psend_init(plane(::2, 1), 5, 2_MPI_COUNT_KIND, MPI_INTEGER, right, 0, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
+  call MPI_Psend_init(plane(::2, 1), 5, 2_MPI_COUNT_KIND, MPI_INTEGER, right, 0, MPI_COMM_WORLD, &
+    MPI_INFO_NULL, request, ierror)
   call expect(ierror == MPI_ERR_COUNT, 'too many partitions')
-  call MPI_Precv_init(plane(::2, 1), 0, 1_MPI_COUNT_KIND, MPI_INTEGER, left, 0, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
+  call MPI_Precv_init(plane(::2, 1), 0, 1_MPI_COUNT_KIND, MPI_INTEGER, left, 0, MPI_COMM_WORLD, &
+    MPI_INFO_NULL, request, ierror)
   call expect(ierror == MPI_ERR_ARG, 'no partitions')
-  call MPI_Precv_init(plane(::2, 1), 1, 1_MPI_COUNT_KIND, MPI_INTEGER, n, 0, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
+  call MPI_Precv_init(plane(::2, 1), 1, 1_MPI_COUNT_KIND, MPI_INTEGER, n, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &
+    request, ierror)
   call expect(ierror == MPI_ERR_RANK, 'partitions from nobody')
 
   if (checks < 400) call expect(.false., 'few checks')

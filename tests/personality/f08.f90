@@ -47,14 +47,15 @@ program f08
   from = mod(rank + ranks - 1, ranks)
   grid = -1
   grid(1, :) = 10 * rank + [1, 2, 3]
-  call MPI_Sendrecv(grid(1, :), 3, MPI_INTEGER, mod(rank + 1, ranks), 5, grid(3, :), 3, MPI_INTEGER, from, 5, &
-                    MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+  call MPI_Sendrecv(grid(1, :), 3, MPI_INTEGER, mod(rank + 1, ranks), 5, grid(3, :), 3, MPI_INTEGER, from, &
+    5, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
   if (any(grid(3, :) /= 10 * from + [1, 2, 3]) .or. any(grid(2, :) /= -1)) error stop 'the rows'
   if (MPI_SUBARRAYS_SUPPORTED) then
     call MPI_Irecv(grid(2, 3:1:-1), 3, MPI_INTEGER, from, 6, MPI_COMM_WORLD, both(1))
     call MPI_Isend(grid(1, :), 3, MPI_INTEGER, mod(rank + 1, ranks), 6, MPI_COMM_WORLD, both(2))
     call MPI_Waitall(2, both, MPI_STATUSES_IGNORE)
-    if (any(grid(2, :) /= 10 * from + [3, 2, 1]) .or. any(grid(4, :) /= -1)) error stop 'the rows in the background'
+    if (any(grid(2, :) /= 10 * from + [3, 2, 1]) .or. &
+      any(grid(4, :) /= -1)) error stop 'the rows in the background'
   end if
   call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, key, 0_MPI_ADDRESS_KIND)
   value = -7

@@ -1,4 +1,5 @@
-! A Fortran program as a user would write it: built against the installed library only, by each way to find it.
+! A Fortran program as a user would write it: built against the installed library only, by each way to find
+! it.
 program consumer
   use, intrinsic :: iso_fortran_env, only: int64
   use rma
@@ -15,7 +16,8 @@ program consumer
   call rma_put(numbers(mod(rank + 1, ranks)), 100_int64 + rank)
   call rma_barrier()
   is_right = mine == 100 + mod(rank + ranks - 1, ranks)
-  print '(a, i0, a, i0, a, a)', 'consumer of Fortran, rank ', rank, ' of ', ranks, ': ', merge('right', 'WRONG', is_right)
+  print '(a, i0, a, i0, a, a)', 'consumer of Fortran, rank ', rank, ' of ', ranks, ': ', &
+    merge('right', 'WRONG', is_right)
   call rma_free(numbers)
   call rma_finalize()
   if (.not. is_right) error stop 1
