@@ -7,6 +7,8 @@ namespace librma {
 
 void SharedLock::wait(const LockUser& user) {
   count(Counter::accumulate_lock_waits);
+  // This is no wait at a doorbell (util/waiting/wait.hpp), because a thread sleeps at the lock's own word, by
+  // which unlock() learns that it must wake somebody. The thread drives nothing: the holder waits for nobody.
   for (std::uint64_t i = 0; i < user.policy.spins; ++i) {
     if (word_.load(std::memory_order_relaxed) == kFree && try_lock(user.rank)) return;
     pause_processor();

@@ -33,7 +33,12 @@ namespace librma {
 /// sender's release store of the head publishes the whole message to the receiver's acquire load, and no
 /// further write is needed.
 ///
-/// Both ends are for one thread at a time. (transport/shm/message_queue.hpp says why there are three rings.)
+/// Both ends are for one thread at a time.
+///
+/// Why the library's other two rings do not serve here: a device writes this one. It promises no more than
+/// the order of bytes, so a message needs the tail, and the sender needs the image. The sender does not
+/// see what the receiver has taken either, so messages give the slots back. transport/shm/message_queue.hpp
+/// and rings/line_ring.hpp are for processes that share the memory.
 struct RingShape {
   std::size_t slots = 0;       ///< at least 1
   std::size_t slot_bytes = 0;  ///< a multiple of kLineBytes

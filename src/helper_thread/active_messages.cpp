@@ -244,6 +244,8 @@ Status ActiveMessages::poll(const WaitPolicy& policy) {
   return {};
 }
 
+// This is not poll_and_yield(), because each poll takes messages in. They may be the first of many, so after
+// them the count of polls starts anew.
 template <typename Condition>
 bool ActiveMessages::poll_rings_until(const WaitPolicy& policy, const Condition& condition) {
   for (std::uint64_t i = 0; i < policy.spins; ++i) {

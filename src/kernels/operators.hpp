@@ -7,7 +7,8 @@
 #include "kernels/elements.hpp"
 
 // The loops by which reductions and accumulates combine arrays, one for each operator and machine type.
-// librma and the libraries over it use the same ones.
+// librma and the libraries over it use the same ones. Only librma's accumulates scale what they add; their
+// loops are in atomics/kernels.cpp.
 
 namespace librma::kernels {
 

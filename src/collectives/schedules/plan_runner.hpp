@@ -13,7 +13,8 @@
 namespace librma {
 
 /// Executes blocking collective operations by messages: each step of a plan at once, when the plan adds it.
-/// So neither a list of steps nor requests are needed, and a call allocates no memory.
+/// So neither a list of steps nor requests are needed, and a call allocates no memory. That is why Schedule
+/// is not the only executor: it returns wherever it would wait, and so keeps the steps and their requests.
 ///
 /// Why no member waits for ever: a step between two waits starts all its sends before it receives, and a wait
 /// comes at the same place of the plans of both partners. A failure ends all waits, as TeamCarrier says.

@@ -26,6 +26,9 @@ struct PlannedCollective {
 /// After a failure the schedule cancels its receives and waits for the sends and receives that go on, because
 /// they use the caller's buffers. They end, because the channel has failed for all members. One thread at a
 /// time uses a schedule.
+///
+/// PlanRunner executes the same plans for blocking calls. A Schedule would cost such a call memory for its
+/// steps and a request for each message; a PlanRunner cannot leave a plan at a wait and come back to it.
 class Schedule {
  public:
   /// `request` is open. The schedule ends it, as its last act. Throws std::bad_alloc.

@@ -72,7 +72,9 @@ class OperationEnds {
   [[nodiscard]] static std::string explain(rma_status_t code, int rank);
 
  private:
-  /// Returns the progress thread, if there is one and an operation of so many bytes needs it.
+  /// Returns the progress thread, if there is one and an operation of so many bytes needs it. The limit is
+  /// RMA_EAGER, which no message within a host exceeds without an announcement. (Outbox::announces() does not
+  /// serve here, because it takes the greater limit of RMA_NETWORK_EAGER for all ranks.)
   [[nodiscard]] ProgressThread* driver(std::size_t bytes) {
     return bytes > eager_ ? pending_.engine().progress_thread() : nullptr;
   }

@@ -14,6 +14,10 @@ namespace librma::shmem {
 /// Objects that programs know by handles. A handle is a number: the object's slot, and above that the number
 /// of times that the slot was used before. So the handle of an object that was destroyed is noticed.
 /// Thread-safe. find() takes no lock; the program must not destroy an object while another thread uses it.
+///
+/// This is no SlotTable (util/tables/slot_table.hpp), because a call that takes a context or a team finds
+/// it here first, and a SlotTable takes a lock for that. The handles of the first objects are also constants
+/// of shmem.h.
 template <typename Object, typename Handle>
 class Handles {
  public:

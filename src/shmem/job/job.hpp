@@ -54,7 +54,8 @@ extern constinit Job job;
 inline std::byte* mapped_at(const Range& range, const View& view, const void* address, std::size_t bytes) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const std::uintptr_t offset = at - range.base;
-  // The first comparison suffices for an address of another range.
+  // Not range_contains(): here the first comparison suffices for an address of another range, and a view of
+  // which nothing is mapped does not even have 0 bytes.
   if (offset >= view.mapped || bytes > view.mapped - offset) return nullptr;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the peer's window gives
   return reinterpret_cast<std::byte*>(at + static_cast<std::uintptr_t>(view.here));

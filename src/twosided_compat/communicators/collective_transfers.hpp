@@ -30,6 +30,10 @@ enum class CollectiveTag : int {
 
 /// Messages between the members of a communicator inside a collective call. Ranks are those of the
 /// communicator. Each function returns MPI_SUCCESS or an error class.
+///
+/// MPI_Bcast and MPI_Allgather are librma's collectives, by the communicator's team. The broadcast and
+/// allgather here serve the calls that make communicators: a communicator gets its team at its first
+/// collective call that moves data, and one from which others are only made needs none.
 class CollectiveTransfers {
  public:
   CollectiveTransfers(const Communicator& comm, CollectiveTag tag)

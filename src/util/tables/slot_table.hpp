@@ -17,7 +17,8 @@ namespace librma {
 /// its address. `Entry` is made from its name, and has it as the member `name`. The owner has a lock of its
 /// own, and holds it while it calls any function but live().
 ///
-/// RequestTable (core/completion/requests.hpp) is the one other table of slots: its look-ups take no lock.
+/// There are two other tables of slots, because their look-ups take no lock, while another thread makes the
+/// table longer: RequestTable (core/completion/requests.hpp), and Handles (shmem/job/handles.hpp).
 template <typename Entry>
 class Slots {
  public:
