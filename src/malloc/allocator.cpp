@@ -113,8 +113,8 @@ Status Allocator::commit(const void* address, std::size_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(address);
   const std::lock_guard lock(mutex_);
   auto found = reservations_.upper_bound(first);
-  if (found == reservations_.begin() || std::prev(found)->second.bytes < bytes ||
-      first - std::prev(found)->first > std::prev(found)->second.bytes - bytes) {
+  if (found == reservations_.begin() ||
+      !range_contains(std::prev(found)->second.bytes, first - std::prev(found)->first, bytes)) {
     return {RMA_ERR_ADDRESS,
             text("the {} bytes at {} are not inside a range of rma_reserve", bytes, address)};
   }
