@@ -182,8 +182,7 @@ Status JobAllgatherPort::wait(int member, const std::uint64_t& word, std::uint64
   const WaitPolicy& policy = job().wait_policy();
   for (std::uint64_t i = 0; i < policy.spins; ++i) {
     if (arrived()) return {};
-    if (i >= kEagerPolls) pause_processor();
-    if (i % kDriveAfterPolls == kDriveAfterPolls - 1) policy.drive();
+    pause_and_drive(policy, i);
   }
   if (arrived()) return {};
   if (channel_->failed()) return failure();

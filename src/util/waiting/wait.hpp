@@ -239,6 +239,13 @@ inline void prefetch_to_write(const void* line) {
 /// polls.
 constexpr std::uint64_t kDriveAfterPolls = 64;
 
+/// Does what a thread has to do after its i-th poll, counted from 0: it pauses unless the poll is among the
+/// first ones, and drives operations once in a while.
+inline void pause_and_drive(const WaitPolicy& policy, std::uint64_t i) {
+  if (i >= kEagerPolls) pause_processor();
+  if (i % kDriveAfterPolls == kDriveAfterPolls - 1) policy.drive();
+}
+
 /// Ends the polls of a wait by the clock if they are slow. A poll of mapped memory or of a device takes a
 /// tenth of kLongestPoll. A poll that asks the system, as over TCP, may take ten times as long: the thread
 /// then polls as long, but not as often, as its policy says, and lets the processor go.
@@ -303,10 +310,7 @@ template <typename Condition, typename Lost, typename Describe = NoWaitSubject>
 [[nodiscard]] bool wait_unless(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition,
                                const Lost& lost, Waker waker = Waker::mortal,
                                const Describe& describe = Describe()) {
-  const auto poll = [&](std::uint64_t i) {
-    if (i >= kEagerPolls) pause_processor();
-    if (i % kDriveAfterPolls == kDriveAfterPolls - 1) policy.drive();
-  };
+  const auto poll = [&](std::uint64_t i) { pause_and_drive(policy, i); };
   if (poll_and_yield(policy, condition, poll, [&] { return policy.drive(); })) return true;
   bool holds = true;
   DescribedWait<Describe> waiting(describe);
