@@ -7,6 +7,7 @@
 
 #include "atomics/types.hpp"
 #include "kernels/operators.hpp"
+#include "kernels/reductions.hpp"
 
 namespace librma {
 namespace {
@@ -20,12 +21,6 @@ constexpr bool integer(rma_type_t type) {
   return type == RMA_INT || type == RMA_LONG || type == RMA_LONG_LONG;
 }
 constexpr bool complex(rma_type_t type) { return type == RMA_COMPLEX_FLOAT || type == RMA_COMPLEX_DOUBLE; }
-
-/// The operators of the loops, by rma_reduction_t.
-constexpr std::array kLoops = {kernels::Operator::kSum,    kernels::Operator::kProduct,
-                               kernels::Operator::kMin,    kernels::Operator::kMax,
-                               kernels::Operator::kBitAnd, kernels::Operator::kBitOr,
-                               kernels::Operator::kBitXor};
 
 kernels::Element element_of(rma_type_t type) {
   switch (type) {
@@ -68,7 +63,7 @@ Status check_reduction(rma_type_t type, rma_reduction_t op) {
 }
 
 rma_reducer_t reducer_of(rma_type_t type, rma_reduction_t op) {
-  return {.combine = kernels::find(kLoops[static_cast<std::size_t>(op)], element_of(type), complex(type)),
+  return {.combine = kernels::find(kernels::operator_of(op), element_of(type), complex(type)),
           .context = nullptr,
           .element_bytes = type_size(type),
           .commutes = 1};

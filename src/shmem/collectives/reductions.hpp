@@ -1,12 +1,12 @@
 #pragma once
 
-#include <array>
 #include <complex>
 #include <cstddef>
 #include <optional>
 #include <type_traits>
 
 #include "kernels/operators.hpp"
+#include "kernels/reductions.hpp"
 #include "rma/collectives.h"
 #include "rma/rma.h"
 #include "shmem/teams/teams.hpp"
@@ -29,15 +29,6 @@ constexpr std::optional<rma_type_t> library_type() {
   return std::nullopt;
 }
 
-/// Returns the loop of the same operator.
-constexpr kernels::Operator loop_operator(rma_reduction_t op) {
-  constexpr std::array kLoops = {kernels::Operator::kSum,    kernels::Operator::kProduct,
-                                 kernels::Operator::kMin,    kernels::Operator::kMax,
-                                 kernels::Operator::kBitAnd, kernels::Operator::kBitOr,
-                                 kernels::Operator::kBitXor};
-  return kLoops[static_cast<std::size_t>(op)];
-}
-
 /// Performs a reduction or scan of any type.
 template <rma_reduction_t Op, typename T>
 void reduce_generally(Call call, rma_team_t team, rma_collective_kind_t kind, T* dest, const T* source,
@@ -48,7 +39,7 @@ void reduce_generally(Call call, rma_team_t team, rma_collective_kind_t kind, T*
   operation.src = collective_address(source);
   operation.count = count;
   operation.reducer = {
-      .combine = kernels::find(loop_operator(Op), kernels::element_of<T>(), kernels::kIsComplex<T>),
+      .combine = kernels::find(kernels::operator_of(Op), kernels::element_of<T>(), kernels::kIsComplex<T>),
       .context = nullptr,
       .element_bytes = sizeof(T),
       .commutes = 1};
