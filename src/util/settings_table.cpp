@@ -95,9 +95,9 @@ std::span<const SettingInfo> setting_table() {
                   "Collectives of at least this size read the other members' buffers in place"},
       SettingInfo{
           "RMA_COLL_ALGORITHM", choice<&Settings::collective_algorithm>(kCollective), "auto", 0, 0, "", kJob,
-          "How the members of a team communicate: auto uses shared memory if all members share a host, else "
-          "p2p, which sends two-sided messages; p2p always does so. The value "
-          "must be the same on all ranks"},
+          "How the members of a team communicate: auto uses shared memory if all members share a host, "
+          "else p2p, which sends two-sided messages; p2p always does so, for tests. The value must be "
+          "the same on all ranks"},
       SettingInfo{
           "RMA_CHECK_COLLECTIVES", choice<&Settings::check_collectives>(kSwitch), "0", 0, 0, "", kJob,
           "With 1, the members of a team compare their collective calls before each operation. If the "
@@ -107,8 +107,8 @@ std::span<const SettingInfo> setting_table() {
           "RMA_ALLGATHER", choice<&Settings::allgather>(kAllgather), "auto", 0, 0, "", kJob,
           "How the members of a team that is not on one host gather: auto and rdma write into each "
           "other's memory, auto if there is a network and from a team's second call on; ring does the "
-          "same along a ring, whatever the size; p2p sends two-sided messages. The value must be the "
-          "same on all ranks"},
+          "same along a ring, whatever the size; p2p sends two-sided messages. Only the figures of a "
+          "paper and tests need the last three. The value must be the same on all ranks"},
       SettingInfo{"RMA_SHM", choice<&Settings::shm>(kShm), "auto", 0, 0, "", kJob,
                   "Map the memory of other ranks of the same host. off sends everything through the network. "
                   "The value must be the same on all ranks"},
@@ -119,9 +119,10 @@ std::span<const SettingInfo> setting_table() {
           "The value must be the same on all ranks"},
       SettingInfo{"RMA_ATOMIC_DOMAIN", choice<&Settings::atomic_domain>(kAtomicDomain), "auto", 0, 0, "",
                   kJob,
-                  "The unit that executes 8-byte atomics: cpu is the processor (auto on one host), nic the "
-                  "network device (auto on several hosts), helper the target's helper thread, by the "
-                  "processor. The value must be the same on all ranks"},
+                  "The unit that executes 8-byte atomics: cpu is the processor (auto on one host), nic "
+                  "the network device (auto on several hosts), helper the target's helper thread, by the "
+                  "processor. Only the figures of a paper need nic, and cpu does the same as helper. The "
+                  "value must be the same on all ranks"},
       SettingInfo{
           "RMA_DEVICES", &Settings::devices, "", 0, 0, "", kRank,
           "The RDMA devices to use, as in mlx5_0,mlx5_1:2; with ofi the interfaces, as in eth0. If empty, "
@@ -155,15 +156,17 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_MESSAGE", &Settings::message_bytes, "2K", 512, 65536, "bytes", kJob,
                   "The size of a message buffer. The value must be the same on all ranks"},
       SettingInfo{"RMA_POLLING_SET", &Settings::polling_set, "8", 0, 4096, "ranks", kRank,
-                  "The maximum number of ranks, the busiest, that send short messages to this rank by rings. "
-                  "The helper thread polls the rings while it is awake. This rank sends by rings to at most "
-                  "as many ranks. 0 disables rings. A device that does not place the bytes of a write in "
-                  "their order needs 0"},
+                  "The maximum number of ranks, the busiest, that send short messages to this rank by "
+                  "rings. The helper thread polls the rings while it is awake. This rank sends by rings "
+                  "to at most as many ranks. 0 disables rings. A device that does not place the bytes of "
+                  "a write in their order needs 0, and so do the figures of two papers"},
       SettingInfo{"RMA_PROMOTE", &Settings::promote_messages, "32", 1, 1024, "messages", kRank,
-                  "A rank is offered a ring if it has sent this many messages in a round of 1024. Messages "
-                  "from before the helper thread last slept do not count"},
+                  "A rank is offered a ring if it has sent this many messages in a round of 1024. "
+                  "Messages from before the helper thread last slept do not count. Only the figures of "
+                  "two papers and tests need 1"},
       SettingInfo{"RMA_RING_SLOTS", &Settings::ring_slots, "16", 1, 4096, "messages", kRank,
-                  "The number of messages that a ring holds"},
+                  "The number of messages that a ring holds. Only the figures of a paper need 128, and "
+                  "slots of 2 KiB"},
       SettingInfo{"RMA_RING_SLOT", &Settings::ring_slot_bytes, "512", 64, 4096, "bytes", kRank,
                   "The size of a ring's slot, rounded up to a multiple of 64. Longer messages use message "
                   "buffers. A rank declines rings that are larger than its own"},
@@ -175,10 +178,11 @@ std::span<const SettingInfo> setting_table() {
                   "The number of registered buffers of RMA_HELPER_BUFFER bytes for this rank's own requests, "
                   "and of as many for the requests that it serves"},
       SettingInfo{"RMA_NONCONTIGUOUS", choice<&Settings::noncontiguous>(kProtocol), "auto", 0, 0, "", kRank,
-                  "The protocol for noncontiguous transfers between hosts. packed copies at both ends, one "
-                  "buffer after the other; pipelined does so in small buffers that overlap; segments posts "
-                  "one request to the device for each segment; host_assisted lets the devices gather and "
-                  "scatter. Memory that is not registered is copied in any case"},
+                  "The protocol for noncontiguous transfers between hosts. packed copies at both ends, "
+                  "one buffer after the other; pipelined does so in small buffers that overlap; segments "
+                  "posts one request to the device for each segment; host_assisted lets the devices "
+                  "gather and scatter. Memory that is not registered is copied in any case. Only the "
+                  "figures of a paper and tests need packed, which auto never chooses"},
       SettingInfo{"RMA_PACKED_PIECE", &Settings::packed_piece, "16K", 512, std::uint64_t{1} << 26, "bytes",
                   kRank,
                   "The size of the pieces in which data is copied that no network device can access. One "
@@ -191,9 +195,10 @@ std::span<const SettingInfo> setting_table() {
           "With a network, the heap grows by multiples of this size. Each extent is registered as a whole"},
       SettingInfo{"RMA_LOCAL_BUFFERS", choice<&Settings::local_buffers>(kLocalBuffers), "cache", 0, 0, "",
                   kRank,
-                  "How large transfers use buffers outside the heap: cache registers them once and keeps the "
-                  "registration; register registers them for each transfer; pipeline registers piece by "
-                  "piece while earlier pieces are under way; bounce copies them"},
+                  "How large transfers use buffers outside the heap: cache registers them once and keeps "
+                  "the registration; register registers them for each transfer; pipeline registers piece "
+                  "by piece while earlier pieces are under way; bounce copies them. Only figures and "
+                  "tests need register and bounce"},
       SettingInfo{
           "RMA_INLINE", &Settings::inline_bytes, "192", 0, 65536, "bytes", kRank,
           "Puts of up to this size travel in the work request itself, within the limit of the device"},
@@ -228,11 +233,13 @@ std::span<const SettingInfo> setting_table() {
           "where an announcement costs much time, if this is more than RMA_EAGER. The message buffers are as "
           "large there. The value must be the same on all ranks"},
       SettingInfo{"RMA_RENDEZVOUS", choice<&Settings::rendezvous>(kRendezvous), "auto", 0, 0, "", kRank,
-                  "How the data of longer messages get to another host. copy sends them in fragments through "
-                  "message buffers; read lets the receiver read them by RDMA. With the others, the sender "
-                  "writes: register registers whole buffers for each message; cache keeps the registrations; "
-                  "pipeline registers a piece while others are under way; caching_pipeline also keeps the "
-                  "pieces. auto is read. Memory that cannot be registered goes in fragments, and is counted"},
+                  "How the data of longer messages get to another host. copy sends them in fragments "
+                  "through message buffers; read lets the receiver read them by RDMA. With the others, "
+                  "the sender writes: register registers whole buffers for each message; cache keeps the "
+                  "registrations; pipeline registers a piece while others are under way; "
+                  "caching_pipeline also keeps the pieces. auto is read. Memory that cannot be "
+                  "registered goes in fragments, and is counted. Only the figures of a paper and tests "
+                  "need values other than auto"},
       SettingInfo{
           "RMA_PROGRESS", choice<&Settings::progress>(kProgress), "caller", 0, 0, "", kRank,
           "Which thread makes progress with sends and receives of more than RMA_EAGER bytes that are "
