@@ -77,6 +77,14 @@ FORWARDERS = [
     (r"Attr_delete", "comm_delete_attr({all})"),
     (r"Keyval_create", "comm_create_keyval({all})"),
     (r"Keyval_free", "comm_free_keyval({all})"),
+    # A ready send may do what a standard send does. Send and Ssend are not here, because they are compiled each for
+    # its mode.
+    (r"Rsend", "send({all})"),
+    (r"I(s|rs)end", "begin_send(Mode::kStandard, {all})"),
+    (r"Issend", "begin_send(Mode::kSynchronous, {all})"),
+    (r"Irecv", "begin_receive({all})"),
+    (r"(S|Rs)end_init", "make_send(Mode::kStandard, {all})"),
+    (r"Ssend_init", "make_send(Mode::kSynchronous, {all})"),
     # MPI_T has no sources, events, categories and enumerations: all numbers of them are 0, and every index
     # is wrong.
     (r"T_(source|event|category)_get_num|T_category_changed", "give_number({0}, 0)"),
@@ -88,8 +96,8 @@ FORWARDERS = [
 OBJECTS = {"Comm": ("MPI_Comm", "find_communicator"), "Type": ("MPI_Datatype", "find_datatype"),
            "Win": ("MPI_Win", "find_window")}
 # The headers that declare what they call.
-FORWARDED = ("calls", "communicators/communicator", "datatypes/datatypes", "objects/attributes",
-             "objects/conversions", "objects/error_handlers", "tool/tool", "windows/window")
+FORWARDED = ("calls", "communicators/communicator", "datatypes/datatypes", "messages/sends",
+             "objects/attributes", "objects/conversions", "objects/error_handlers", "tool/tool", "windows/window")
 # These functions report errors by the handler that MPI_FILE_NULL has.
 BY_FILE_NULL = ("File_open", "File_delete", "Register_datarep", "Register_datarep_c")
 

@@ -6,7 +6,6 @@
 #include "util/try.hpp"
 
 namespace librma::mpi {
-namespace {
 
 int make_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
               MPI_Comm handle, MPI_Request* made) {
@@ -21,23 +20,6 @@ int make_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type
   };
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
-}
-
-}  // namespace
-
-int send_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-              MPI_Request* request) {
-  return make_send(Mode::kStandard, buf, count, datatype, dest, tag, comm, request);
-}
-
-int rsend_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-               MPI_Request* request) {
-  return make_send(Mode::kStandard, buf, count, datatype, dest, tag, comm, request);
-}
-
-int ssend_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-               MPI_Request* request) {
-  return make_send(Mode::kSynchronous, buf, count, datatype, dest, tag, comm, request);
 }
 
 int recv_init(void* address, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm handle,

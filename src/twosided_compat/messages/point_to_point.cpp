@@ -183,26 +183,6 @@ int ssend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int
   return blocking_send(Mode::kSynchronous, buf, count, datatype, dest, tag, comm);
 }
 
-// A ready send may do what a standard send does.
-int rsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return blocking_send(Mode::kStandard, buf, count, datatype, dest, tag, comm);
-}
-
-int isend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-          MPI_Request* request) {
-  return begin_send(Mode::kStandard, buf, count, datatype, dest, tag, comm, request);
-}
-
-int issend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-           MPI_Request* request) {
-  return begin_send(Mode::kSynchronous, buf, count, datatype, dest, tag, comm, request);
-}
-
-int irsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-           MPI_Request* request) {
-  return begin_send(Mode::kStandard, buf, count, datatype, dest, tag, comm, request);
-}
-
 namespace {
 
 /// Receives a message. The arguments were checked.
@@ -231,11 +211,6 @@ int recv(void* address, MPI_Count count, MPI_Datatype type, int source, int tag,
   if (source != MPI_PROC_NULL) return receive(buffer, wanted, status);
   describe_proc_null(status);
   return MPI_SUCCESS;
-}
-
-int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-          MPI_Request* request) {
-  return begin_receive(buf, count, datatype, source, tag, comm, request);
 }
 
 int probe(int source, int tag, MPI_Comm handle, MPI_Status* status) {

@@ -35,4 +35,8 @@ struct Send {
 [[nodiscard]] int begin_receive(void* address, MPI_Count count, MPI_Datatype type, int source, int tag,
                                 MPI_Comm handle, MPI_Request* made);
 
+/// Checks the arguments, and makes a persistent send.
+[[nodiscard]] int make_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest,
+                            int tag, MPI_Comm handle, MPI_Request* made);
+
 }  // namespace librma::mpi
