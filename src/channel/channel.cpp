@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "channel/eager_rings.hpp"
 #include "util/round.hpp"
 #include "util/try.hpp"
 #include "util/try_assign.hpp"
@@ -52,12 +53,12 @@ Channel::Channel(Rails& rails, int ranks, const Options& options)
       local_(static_cast<std::size_t>(ranks)),
       links_(ranks),
       sender_(rails, links_, sleep_, [this](int peer) { fail(peer); }),
-      rings_(
+      rings_(std::make_unique<EagerRings>(
           rails, links_, options.ring, polling_of(rails, options.polling), options.helper_polls,
           [this](std::size_t rail, int peer, std::span<const std::byte> message) {
             return take_in(rail, peer, message, MessagePath::ring);
           },
-          [this](int peer) { refuse(peer); }) {
+          [this](int peer) { refuse(peer); })) {
   for (std::size_t rail = 0; rail < rails.count(); ++rail) open_rails_.push_back(rail);
   if (!rails.has_local()) return;
   open_rails_.push_back(kLocalRail);
@@ -70,10 +71,12 @@ Result<std::unique_ptr<Channel>> Channel::create(Rails& rails, int ranks, const 
   return channel;
 }
 
+Channel::~Channel() = default;
+
 Status Channel::open() {
   const auto ended = [this](int peer, rma_status_t status, RingMemory::Piece image) {
     if (status != RMA_SUCCESS) fail(peer);
-    if (image != nullptr) rings_.give_image(std::move(image));
+    if (image != nullptr) rings_->give_image(std::move(image));
   };
   MessageSender::Bytes bytes = {};
   for (const std::size_t rail : open_rails_) bytes[rail] = bytes_of(rail);
@@ -159,7 +162,7 @@ void Channel::fail(int peer) {
 
 void Channel::report_lost() {
   for (const int peer : links_.take_lost()) {
-    rings_.forget(peer);
+    rings_->forget(peer);
     for (const auto& lost_handler : losses_) lost_handler(peer);
   }
 }
@@ -182,13 +185,13 @@ bool Channel::progress(Turn turn) {
         Posted::of(cookie).ended(peer, status, bytes);
       } else if (status != RMA_SUCCESS) {
         // A peer that has ended may have left its last messages in its ring.
-        rings_.look_at_peer(peer);
+        rings_->look_at_peer(peer);
         fail(peer);
       }
     }
   }
-  found = rings_.look() || found;
-  rings_.decide();
+  found = rings_->look() || found;
+  rings_->decide();
   found = sender_.pump() || found;
   for (const auto& advance : advances_) found = advance() || found;
   report_lost();
@@ -197,10 +200,10 @@ bool Channel::progress(Turn turn) {
 }
 
 bool Channel::prepare_sleep(HelperSleep::Depth depth) {
-  rings_.prepare_sleep(depth);
+  rings_->prepare_sleep(depth);
   static_cast<void>(sender_.pump());
   sleep_.set(depth);
-  return rings_.may_sleep();
+  return rings_->may_sleep();
 }
 
 void Channel::arm_endpoints(HelperSleep::Depth depth) {
@@ -239,7 +242,7 @@ void Channel::expect_all() {
 void Channel::disarm() {
   const std::lock_guard turn(progress_lock_);
   sleep_.end();
-  rings_.resume();
+  rings_->resume();
 }
 
 }  // namespace librma

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "channel/eager_rings.hpp"
+#include "channel/helper_sleep.hpp"
 #include "channel/link_table.hpp"
 #include "channel/message.hpp"
 #include "channel/message_buffers.hpp"
@@ -23,6 +23,8 @@
 #include "util/status.hpp"
 
 namespace librma {
+
+class EagerRings;
 
 /// Short messages between this process and others, by shared memory to ranks of this host and by the rails to
 /// others. Each message has a kind; the kind's handler takes it in. Messages of one process to another are
@@ -54,6 +56,7 @@ class Channel {
                                                                const Options& options);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
+  ~Channel();
 
   /// The numbers of kinds, which the folders above divide among themselves, are below this.
   static constexpr std::uint16_t kKinds = 64;
@@ -173,8 +176,8 @@ class Channel {
   HelperSleep sleep_;
   std::atomic<int> expecting_ = 0;  ///< see expect_all()
   MessageSender sender_;
-  std::mutex progress_lock_;  ///< the turn
-  EagerRings rings_;          ///< used with the turn
+  std::mutex progress_lock_;                 ///< the turn
+  const std::unique_ptr<EagerRings> rings_;  ///< used with the turn
 };
 
 }  // namespace librma

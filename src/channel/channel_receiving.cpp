@@ -4,6 +4,7 @@
 
 #include "channel/channel.hpp"
 #include "channel/coalesced_messages.hpp"
+#include "channel/eager_rings.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 
@@ -19,7 +20,7 @@ void Channel::arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rm
                       std::uint32_t bytes) {
   bool honest = status == RMA_SUCCESS && peer >= 0 && bytes <= bytes_of(rail);
   // Messages that the peer sent before this one by its ring are in place by now, and are taken in first.
-  if (honest) rings_.look_at_peer(peer);
+  if (honest) rings_->look_at_peer(peer);
   if (honest) honest = take_in(rail, peer, {slot.memory(), bytes}, MessagePath::queue);
   if (!honest && status == RMA_SUCCESS) {
     refuse(peer);
@@ -31,7 +32,7 @@ void Channel::arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rm
   buffers_[rail]->repost(slot);
   if (!honest) return;
   give_back(rail, peer, header.wants_more != 0);
-  if (MessageHeader::ordinary(header.kind)) rings_.heard(peer, sender_.event_of(header.kind));
+  if (MessageHeader::ordinary(header.kind)) rings_->heard(peer, sender_.event_of(header.kind));
 }
 
 void Channel::refuse(int peer) {
@@ -91,7 +92,7 @@ bool Channel::deliver(const Message& message) {
           return deliver({.peer = message.peer, .rail = message.rail, .kind = kind, .body = body});
         });
   }
-  if (!MessageHeader::ordinary(message.kind)) return rings_.take_in_control(message);
+  if (!MessageHeader::ordinary(message.kind)) return rings_->take_in_control(message);
   return message.kind < kKinds && handlers_[message.kind] && handlers_[message.kind](message);
 }
 
