@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "collectives/shared_memory/exchange.hpp"
