@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "channel/channel.hpp"
 #include "helper_thread/wire.hpp"
 #include "rings/short_copy.hpp"
 #include "util/exhausted.hpp"

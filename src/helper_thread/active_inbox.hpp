@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "channel/channel.hpp"
+#include "channel/message.hpp"
 #include "core/completion/progress_engine.hpp"
 #include "helper_thread/active_outbox.hpp"
 #include "rings/line_ring.hpp"
@@ -21,6 +21,8 @@
 #include "util/waiting/wait.hpp"
 
 namespace librma {
+
+class Channel;
 
 /// Takes in the active messages that come by rings. Thread-safe.
 ///

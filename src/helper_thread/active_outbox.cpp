@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "channel/channel.hpp"
 #include "helper_thread/wire.hpp"
 #include "util/bytes_of.hpp"
 

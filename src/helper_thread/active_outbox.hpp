@@ -13,14 +13,16 @@
 #include <span>
 #include <vector>
 
-#include "channel/channel.hpp"
 #include "helper_thread/wire.hpp"
 #include "rings/line_ring.hpp"
+#include "rma/types.h"
 #include "util/statistics.hpp"
 #include "util/waiting/spin_lock.hpp"
 #include "util/waiting/wait.hpp"
 
 namespace librma {
+
+class Channel;
 
 /// The rings of active messages and the memory that they need.
 struct ActiveRings {

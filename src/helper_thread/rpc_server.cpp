@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "channel/channel.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 

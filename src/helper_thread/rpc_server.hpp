@@ -14,11 +14,14 @@
 #include <utility>
 #include <vector>
 
-#include "channel/channel.hpp"
+#include "channel/message.hpp"
 #include "fabric/bounce_pool.hpp"
+#include "fabric/rails.hpp"
 #include "helper_thread/wire.hpp"
 
 namespace librma {
+
+class Channel;
 
 /// The origin of a request, and the place for its answer.
 struct Asker {

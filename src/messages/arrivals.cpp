@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "channel/channel.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 #include "util/take_head.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "channel/channel.hpp"
+#include "channel/message.hpp"
 #include "messages/matching/contexts.hpp"
 #include "messages/matching/matcher.hpp"
 #include "messages/matching/operation_ends.hpp"

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "channel/channel.hpp"
 #include "messages/messages.hpp"
 
 namespace librma {

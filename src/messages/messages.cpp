@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "channel/channel.hpp"
 #include "messages/messages_waiting.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"

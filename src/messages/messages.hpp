@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "channel/channel.hpp"
 #include "core/completion/pending_operations.hpp"
 #include "core/job/job.hpp"
 #include "core/one_sided/remote_access.hpp"
@@ -24,6 +23,8 @@
 #include "util/status.hpp"
 
 namespace librma {
+
+class Channel;
 
 /// A thread that polls looks at the rings this often for each time that it looks everywhere, and a thread
 /// that yields between its looks this often. A look everywhere takes 1,200 instructions, one at a ring 40. A

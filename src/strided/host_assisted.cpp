@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "channel/channel.hpp"
 #include "core/network/request_order.hpp"
 #include "strided/host_assisted_peer.hpp"
 #include "util/statistics.hpp"

@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "channel/channel.hpp"
+#include "channel/message.hpp"
 #include "core/completion/pending_operations.hpp"
 #include "core/network/network.hpp"
 #include "core/one_sided/layout.hpp"
@@ -19,6 +19,8 @@
 #include "transport/transport.hpp"
 
 namespace librma {
+
+class Channel;
 
 /// Host-assisted zero-copy transfers (Tipparaju et al., "Host-Assisted Zero-Copy Remote Memory Access
 /// Communication on InfiniBand", IPDPS 2004). The receiving side posts scatters (receives into several

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "channel/channel.hpp"
 #include "strided/host_assisted_peer.hpp"
 
 namespace librma {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "strided/host_assisted.hpp"
+#include "transport/message_endpoint.hpp"
 
 namespace librma {
 

@@ -5,6 +5,7 @@
 #include <new>
 #include <vector>
 
+#include "channel/channel.hpp"
 #include "strided/host_assisted_peer.hpp"
 #include "util/undo.hpp"
 

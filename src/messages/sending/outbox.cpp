@@ -11,6 +11,7 @@
 #include <new>
 #include <utility>
 
+#include "channel/channel.hpp"
 #include "core/network/request_order.hpp"
 #include "util/bytes_of.hpp"
 #include "util/exhausted.hpp"

@@ -12,7 +12,6 @@
 #include <span>
 #include <vector>
 
-#include "channel/channel.hpp"
 #include "core/job/job.hpp"
 #include "core/network/network.hpp"
 #include "messages/matching/contexts.hpp"
@@ -28,6 +27,8 @@
 #include "util/waiting/spin_lock.hpp"
 
 namespace librma {
+
+class Channel;
 
 /// The room that a receiver gives one sender for eager messages that nobody has asked for yet. Each eager
 /// message has a cost, and so has an announcement that carries its data. The sender counts the costs of all

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "channel/channel.hpp"
 #include "core/network/keyed_transfers.hpp"
 #include "messages/sending/outbox.hpp"
 #include "util/statistics.hpp"
