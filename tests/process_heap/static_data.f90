@@ -17,7 +17,8 @@ program static_data
   in_common(7) = 77d0
   call MPI_Init(code)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, code)
-  call check(in_common(7) == 77d0 .and. in_common(8) == 0d0 .and. initialized(9) == 1d0, 'MPI_Init keeps the data')
+  call check(in_common(7) == 77d0 .and. in_common(8) == 0d0 .and. initialized(9) == 1d0, &
+             'MPI_Init keeps the data')
   in_common = 10 + rank
   call exchange(in_common, 10)
   initialized = 20 + rank
@@ -31,8 +32,9 @@ contains
     double precision, intent(in) :: sent(elements)
     integer, intent(in) :: base
     integer, parameter :: tag = 3
-    call MPI_Sendrecv(sent, elements, MPI_DOUBLE_PRECISION, 1 - rank, tag, received, elements, MPI_DOUBLE_PRECISION, &
-                      1 - rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE, code)
+    call MPI_Sendrecv(sent, elements, MPI_DOUBLE_PRECISION, 1 - rank, tag, &
+                      received, elements, MPI_DOUBLE_PRECISION, 1 - rank, tag, &
+                      MPI_COMM_WORLD, MPI_STATUS_IGNORE, code)
     call check(all(received == base + 1 - rank), 'the data arrive')
   end subroutine exchange
 
