@@ -18,8 +18,8 @@ struct ProcessHeap {
       -1;  ///< a memfd of `bytes` bytes, mapped shared at `base` as far as it is used; its size is sealed
   /// From the call on, malloc takes blocks of at least so many bytes from private memory.
   void (*limit_blocks)(std::size_t bytes) = nullptr;
-  /// From the call on, malloc gives freed pages to the system before this process's control group reaches its limit of
-  /// `limit` bytes. The file named `usage` says how many the group uses.
+  /// From the call on, malloc gives freed pages to the system before this process's control group reaches its
+  /// limit of `limit` bytes. The file named `usage` says how many the group uses.
   void (*watch_memory)(const char* usage, std::uint64_t limit) = nullptr;
   const char* reason = nullptr;  ///< why this process has no process heap; null if it has one
 };

@@ -7,7 +7,8 @@ namespace librma::process_heap {
 /// ordinary memory where it has some left. Returns whether jemalloc is ready.
 [[nodiscard]] bool take_from_range() noexcept;
 
-/// Gives the pages that jemalloc keeps for later blocks to the system. Not to be called by a hook of jemalloc.
+/// Gives the pages that jemalloc keeps for later blocks to the system. Not to be called by a hook of
+/// jemalloc.
 void give_back_freed_pages() noexcept;
 
 }  // namespace librma::process_heap

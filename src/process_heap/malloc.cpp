@@ -59,8 +59,8 @@ inline void* in_range(void* block) noexcept {
   return nullptr;
 }
 
-/// The process is about to take private memory. Gives the freed pages of the range to the system if that would else
-/// come near the limit of the control group.
+/// The process is about to take private memory. Gives the freed pages of the range to the system if that
+/// would else come near the limit of the control group.
 inline void make_room(std::size_t bytes) noexcept {
   if (memory_watch.is_short(bytes) || memory_watch.take_wanted()) [[unlikely]]
     give_back_freed_pages();

@@ -7,19 +7,19 @@
 
 namespace librma::process_heap {
 
-/// Compares the memory of this process's control group with its limit when the process is about to use more. The
-/// kernel cannot take back the freed pages that jemalloc keeps, because they lie in a file, and kills a process of
-/// a group that needs more than its limit. So these pages go to the system before.
+/// Compares the memory of this process's control group with its limit when the process is about to use more.
+/// The kernel cannot take back the freed pages that jemalloc keeps, because they lie in a file, and kills a
+/// process of a group that needs more than its limit. So these pages go to the system before.
 class MemoryWatch {
  public:
   constexpr MemoryWatch() = default;
 
-  /// Watches a group with a limit of `limit` bytes, of which the file named `usage` says how many are in use. A
-  /// second call has no effect.
+  /// Watches a group with a limit of `limit` bytes, of which the file named `usage` says how many are in use.
+  /// A second call has no effect.
   void begin(const char* usage, std::uint64_t limit) noexcept;
 
-  /// The process is about to use `bytes` more. Returns whether freed pages should go to the system. Reads the file
-  /// once for each kLooks-th part of the limit. Thread-safe.
+  /// The process is about to use `bytes` more. Returns whether freed pages should go to the system. Reads the
+  /// file once for each kLooks-th part of the limit. Thread-safe.
   [[nodiscard]] bool is_short(std::size_t bytes) noexcept;
 
   /// The same in a hook of jemalloc, which must not give pages back: wanted() is true afterwards.

@@ -1,5 +1,6 @@
-/* A rank is killed while it sends blocks of malloc, or receives them. The other one copies from mapped memory of it, or
- * has memory that it copies from. Every message that arrives is whole, and the survivor is told of the loss.
+/* A rank is killed while it sends blocks of malloc, or receives them. The other one copies from its mapped
+ * memory, or has memory that it copies from. Every message that arrives is whole, and the survivor is told of
+ * the loss.
  *
  * usage: killed sender|receiver     which of the two is killed */
 #include <signal.h>

@@ -42,8 +42,9 @@ bool starts_on_one_host() {
 }  // namespace
 
 void share_static_data() {
-  // An interpreter, which loads this library later, has no buffers in its static data. The libraries of all MPIs
-  // that a program may have been linked with begin so, and those of Fortran: libmpi_abi, libmpich, libmpi_mpifh.
+  // An interpreter, which loads this library later, has no buffers in its static data. The libraries of all
+  // MPIs that a program may have been linked with begin so, and those of Fortran: libmpi_abi, libmpich,
+  // libmpi_mpifh.
   if (!program_needs("libmpi")) return;
   const ProgramData data = find_program_data();
   if (data.bytes < kLeast || data.bytes > kMost) return;

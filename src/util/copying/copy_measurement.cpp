@@ -91,8 +91,8 @@ CopyTimes time_copies(std::chrono::nanoseconds budget) {
   CopyTimes times;
   const Buffers buffers;
   if (!buffers.good()) return times;
-  // In some virtual machines the first touch of a page takes longer than the samples of a size: 12 us were seen
-  // for a page that the system had populated. So it does not count.
+  // In some virtual machines the first touch of a page takes longer than the samples of a size: 12 us were
+  // seen for a page that the system had populated. So it does not count.
   std::memcpy(buffers.destination(), buffers.source(), kMostBytes);
   const std::int64_t end = thread_nanoseconds() + budget.count();
   // The longest blocks come first: their classes are the most, and gain the most time.

@@ -16,8 +16,8 @@ struct GroupLimit {
   std::filesystem::path usage;       ///< the file that says how many bytes the group uses
 };
 
-/// Returns the lowest limit of the control groups of this process. `root` is the root of the file system; tests pass
-/// another directory.
+/// Returns the lowest limit of the control groups of this process. `root` is the root of the file system;
+/// tests pass another directory.
 [[nodiscard]] GroupLimit control_group_limit(const std::filesystem::path& root);
 
 }  // namespace librma
