@@ -72,7 +72,9 @@ def main():
     version = b"headers " + subprocess.run(["clang++", "--version"], capture_output=True, check=True).stdout
     tidy.CLEAN.mkdir(parents=True, exist_ok=True)
     (build / "headers").mkdir(exist_ok=True)
-    commands = commands_of_folders(build)
+    # ISO_Fortran_binding.h is gfortran's. Behind clang's own headers this folder shadows none of them.
+    fortran = subprocess.run(["gcc", "-print-file-name=include"], capture_output=True, text=True, check=True).stdout.strip()
+    commands = {folder: [*command, "-idirafter", fortran] for folder, command in commands_of_folders(build).items()}
     folders = headers_of_folders()
     if not commands or not folders:
         sys.exit("headers: there is nothing to check")

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "channel/posted.hpp"
 #include "strided/host_assisted.hpp"
 #include "transport/message_endpoint.hpp"
 
