@@ -75,6 +75,9 @@ def twosided_rows(ranks):
             sizes = hot if variant == "" else rates if what == "rate" else few
             for text, size in sizes.items():
                 add(f"twosided {what} {text}{variant}", size, moved, controlled=what.startswith("b"))
+        if what != "rate":
+            for text, size in {"16 KiB": 16384, "64 KiB": 65536, "1 MiB": 1 << 20, "4 MiB": 4 << 20}.items():
+                add(f"twosided {what} {text} malloc", size, moved, controlled=what.startswith("b"))
     for text, size in rates.items():
         add(f"twosided rate {text} of 1 thread", size)
         add(f"twosided rate {text} of 2 threads", size)
