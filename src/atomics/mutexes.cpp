@@ -28,8 +28,8 @@ bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& 
   const std::uint32_t ticket = next.fetch_add(1, std::memory_order_relaxed);
   std::uint32_t now = serving.load(std::memory_order_acquire);  // pairs with the fetch_add in unlock
   // Only the next thread in line polls. All others wait for at least one more critical section. This is no
-  // wait at a doorbell, because whoever unlocks wakes only the group of the next ticket, which sleeps at
-  // `serving`.
+  // wait at a doorbell, because the thread that unlocks wakes only the group of the next ticket, which sleeps
+  // at `serving`.
   for (std::uint64_t i = 0; i < policy.spins && ticket - now == 1; ++i) {
     pause_processor();
     if (i % kDriveAfterPolls == kDriveAfterPolls - 1) policy.drive();

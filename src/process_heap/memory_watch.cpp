@@ -1,6 +1,7 @@
 #include "process_heap/memory_watch.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,9 +30,12 @@ bool MemoryWatch::is_short(std::size_t bytes) noexcept {
   return used != 0 && used + bytes > limit - limit / kFreeParts;
 }
 
-/// Returns how many bytes the group uses; 0 if the file does not say. Keeps errno: malloc calls it.
+/// Returns how many bytes the group uses; 0 if the file does not say. malloc calls it, so it keeps errno, and
+/// a thread that is being canceled must not end in open() or read().
 std::uint64_t MemoryWatch::usage() const noexcept {
   const int error_number = errno;
+  int cancelable = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
   std::uint64_t bytes = 0;
   if (const int file = ::open(file_.data(), O_RDONLY | O_CLOEXEC); file >= 0) {
     std::array<char, 32> text = {};
@@ -39,6 +43,7 @@ std::uint64_t MemoryWatch::usage() const noexcept {
     if (length > 0) std::from_chars(text.data(), text.data() + length, bytes);
     ::close(file);
   }
+  pthread_setcancelstate(cancelable, nullptr);
   errno = error_number;
   return bytes;
 }

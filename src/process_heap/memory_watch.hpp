@@ -22,7 +22,8 @@ class MemoryWatch {
   /// file once for each kLooks-th part of the limit. Thread-safe.
   [[nodiscard]] bool is_short(std::size_t bytes) noexcept;
 
-  /// The same in a hook of jemalloc, which must not give pages back: wanted() is true afterwards.
+  /// Does what is_short() does, for a hook of jemalloc, which must not give pages back. If they should go,
+  /// wanted() is true afterwards, and the next call of malloc or free that sees it gives them back.
   void note(std::size_t bytes) noexcept {
     if (is_short(bytes)) wanted_.store(true, std::memory_order_relaxed);
   }
@@ -32,8 +33,9 @@ class MemoryWatch {
   [[nodiscard]] bool take_wanted() noexcept { return wanted_.exchange(false, std::memory_order_relaxed); }
 
  private:
+  /// A process looks again when it has used one of so many parts of the limit.
   static constexpr std::uint64_t kLooks = 64;
-  /// The part of the limit that stays free for what is used between two looks, also by others of the group.
+  /// One of so many parts of the limit stays free. The processes of the group may use it between two looks.
   static constexpr std::uint64_t kFreeParts = 8;
 
   [[nodiscard]] std::uint64_t usage() const noexcept;

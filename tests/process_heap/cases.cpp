@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -210,6 +211,15 @@ void use_and_free() {
   for (void* const block : blocks) give(block);
 }
 
+/// A thread that is to be canceled, and allocates a block before a point at which it may end.
+void* allocate_canceled(void* /*nothing*/) {
+  static bool returned = false;
+  CHECK(pthread_cancel(pthread_self()) == 0);
+  give(filled(8 * kMebi, 1));
+  returned = true;
+  return &returned;
+}
+
 // Freed pages stay for later blocks, until the control group comes near its limit.
 void group_limit() {
   const librma::ProcessHeap& heap = shown_heap();
@@ -225,6 +235,11 @@ void group_limit() {
   uses(220 * kMebi);
   give(filled(8 * kMebi, 1));
   CHECK(memory_of_heap(heap) < 16 * kMebi);
+  // Neither malloc nor free is a point at which a thread may be canceled.
+  pthread_t thread = {};
+  void* result = nullptr;
+  CHECK(pthread_create(&thread, nullptr, allocate_canceled, nullptr) == 0);
+  CHECK(pthread_join(thread, &result) == 0 && result != PTHREAD_CANCELED && *static_cast<bool*>(result));
   // Blocks of the heap itself come near the limit: the next call of free() gives back what is free then.
   uses(100 * kMebi);
   use_and_free();

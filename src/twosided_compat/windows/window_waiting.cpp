@@ -112,8 +112,8 @@ void WindowWait::look_at_clock() {
   if (now - began_ >= kYielding) pauses_ = kYields;
 }
 
-// This is no wait of util/waiting/wait.hpp: those sleep at a doorbell, which whoever changes the word does
-// not ring.
+// This is no wait of util/waiting/wait.hpp. Those sleep at a doorbell, and the rank that changes the word
+// here rings none.
 int WindowWait::pause() {
   if (pauses_ < kYields) {
     ++pauses_;

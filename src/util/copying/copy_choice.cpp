@@ -9,7 +9,7 @@ namespace {
 
 /// A method must be so much faster than the one of the next smaller size to be chosen instead of it.
 constexpr double kGain = 0.97;
-/// Measured times of the same code differ by so much.
+/// Two measurements of the same code differ by up to this factor.
 constexpr double kTie = 1.05;
 /// The least class of blocks that are much longer than those that are measured: 256 KiB.
 constexpr std::size_t kFirstLongClass = 7;
@@ -34,10 +34,11 @@ CopyMethod fastest(const CopyTimes::OfMethods& times) {
   return best;
 }
 
-/// Returns whether blocks of kFirstLongClass and more go by `rep movsb` although memcpy is as
-/// fast there. glibc's memcpy is that instruction too for what fits into the second-level cache, and changes
-/// to a loop of vectors above, which was 15 to 27 % slower from 1 to 8 MiB (AMD family 26). To measure such a
-/// block would take longer than all the others together, because its pages must be cleared first.
+/// Returns whether blocks of kFirstLongClass and more go by `rep movsb` although memcpy is as fast at the
+/// longest measured size. glibc's memcpy is that instruction too for what fits into the second-level cache,
+/// and changes to a loop of vectors above, which was 15 to 27 % slower from 1 to 8 MiB (AMD family 26). To
+/// measure such a block would take longer than all the others together, because its pages must be cleared
+/// first.
 bool movsb_beyond(const CopyTimes::OfMethods& longest) {
   return measured(longest) &&
          time_of(longest, CopyMethod::movsb) <= kTie * time_of(longest, CopyMethod::library);
