@@ -37,10 +37,10 @@ quietly() {
 }
 
 # The launcher is passed every time, so that a build directory stays valid if the compiler cache is
-# installed or removed.
+# installed or removed. With paths relative to the checkout, one cache serves all checkouts of this machine. The launcher
+# sets this itself, so that a later `ninja -C build` fills the same cache.
 launcher=$(command -v ccache || true)
-# With paths relative to the checkout, one cache serves all checkouts of this machine.
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+[ -z "$launcher" ] || launcher="env;CCACHE_BASEDIR=$PWD;CCACHE_NOHASHDIR=1;$launcher"
 echo "build: preset $preset, targets: $*"
 quietly cmake --preset "$preset" -D CMAKE_C_COMPILER_LAUNCHER="$launcher" -D CMAKE_CXX_COMPILER_LAUNCHER="$launcher"
 quietly cmake --build --preset "$preset" --target "$@"
