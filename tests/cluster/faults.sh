@@ -1,40 +1,9 @@
 #!/usr/bin/env bash
-# Faults between hosts. For cluster.sh --hosts 3 --rails 2. A host vanishes in the last step.
+# Processes and hosts that are lost. For cluster.sh --hosts 3 --rails 2. A host vanishes in the last step.
 . "$(dirname "$0")/lib.sh"
 bin=$1
 job=$bin/rma-cluster-job
 
-lossy() {
-  cluster-fault netem "loss $1" || return
-  cluster-run --hosts 2 -n 1 -- "$job" "$2" "$3"
-  local status=$?
-  cluster-fault netem off
-  return $status
-}
-# during COMMAND...: starts a job over hosts 1 and 2, and runs the command as soon as all its ranks are
-# connected.
-during() {
-  local log job_pid status
-  log=$(mktemp)
-  cluster-run --hosts 2 -n 1 -- "$job" traffic 150 > "$log" 2>&1 &
-  job_pid=$!
-  until grep -q running "$log"; do
-    sleep 0.2
-    kill -0 $job_pid 2> /dev/null || break
-  done
-  "$@"
-  status=0
-  wait $job_pid || status=$?
-  cat "$log"
-  return $status
-}
-# Both devices of host 2 lose their links for a second.
-flap() {
-  local rail
-  for rail in eth0 eth1; do cluster-fault link 2 down $rail; done
-  sleep 1
-  for rail in eth0 eth1; do cluster-fault link 2 up $rail; done
-}
 killed() {
   # The launcher must not end the job because of one rank, so that the others have to notice the loss.
   OMPI_MCA_orte_enable_recovery=1 expect_text 'survivors agree' cluster-run -n 1 -- "$job" killed 1
@@ -93,15 +62,6 @@ vanished() {
   agreed "$log" $job_pid
 }
 
-step 'a loss of 1 %' lossy 1% traffic 40
-step 'a loss of 20 %' lossy 20% lossy 10
-step 'links that go down and up' during flap
-step 'one rail of two goes down, and the other takes over' during cluster-fault link 2 down eth1
-cluster-fault link 2 up eth1
-# The first rail of host 2 is the second of host 1.
-cluster-fault link 2 down eth0
-step 'a job that starts while a port is down' cluster-run --hosts 2 -n 1 -- "$job" traffic 40
-cluster-fault link 2 up eth0
 step 'a process that is killed' killed
 step 'a rank is killed between collectives' collectives_lost 1
 step 'a leader of its host is killed between collectives' collectives_lost 2

@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
-# The scripts that need two hosts with one device each, one after the other in one boot. For cluster.sh --hosts 2; the
-# argument is the folder with the programs.
+# The scripts that need two hosts with one device each, in one boot. For cluster.sh --hosts 2; the argument is the folder
+# with the programs.
+. "$(dirname "$0")/lib.sh"
 scripts=(multi paths busy armci shmem mixed)
 [ ! -x "$1/fortran-tests" ] || scripts+=(fortran)
-status=0
-for script in "${scripts[@]}"; do
-  echo "$script.sh"
-  bash "$(dirname "$0")/$script.sh" "$1" || status=1
-done
-exit $status
+run_scripts "$1" "${scripts[@]}"
