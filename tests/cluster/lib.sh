@@ -7,7 +7,10 @@
 #   expect_text REGEX COMMAND... succeeds if the command prints a line that matches (grep -E), with any exit code
 #   limited KB COMMAND...        runs it on one rank of each host (RANKS: on so many), which may register so much memory
 #                                and has no capability to register more
+#   random_addresses COMMAND...  runs it while programs get random addresses. On the emulated hosts they lie at the same
+#                                addresses otherwise, which costs the emulators less
 #   finish                       a summary; exits with 1 if a step failed, or if there was none
+#   run_scripts PROGRAMS NAME... instead of steps: runs these scripts of this folder, one after the other, and exits
 steps=0
 failures=()
 
@@ -54,10 +57,33 @@ limited() {
     bash -c "ulimit -l $kb && exec setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock -- \"\$@\"" limited "$@"
 }
 
+random_addresses() {
+  local status=0
+  set_randomization 2 && "$@" || status=$?
+  set_randomization 0
+  return $status
+}
+# set_randomization VALUE: for the programs that start after it. Hosts that are not emulated keep their own.
+set_randomization() {
+  local i
+  [ -n "${CLUSTER_PARTS:-}" ] || return 0
+  for ((i = 1; i <= CLUSTER_HOSTS; i++)); do ssh "node$i" "echo $1 > /proc/sys/kernel/randomize_va_space" || return; done
+}
+
 finish() {
   echo "$((steps - ${#failures[@]})) of $steps steps passed"
   [ $steps -gt 0 ] && [ ${#failures[@]} -eq 0 ]
   exit
+}
+
+run_scripts() {
+  local programs=$1 script status=0
+  shift
+  for script in "$@"; do
+    echo "$script.sh"
+    bash "$(dirname "$0")/$script.sh" "$programs" || status=1
+  done
+  exit $status
 }
 
 # multi FILTER [NAME=VALUE...]: these tests of several ranks, two on each host (RANKS: so many), with these settings,

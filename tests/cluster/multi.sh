@@ -9,6 +9,7 @@ for suites in 'Memory.*:Contiguous.*:Order.*:Misuse.*:Team.*' 'Strided.*:Vector.
   'Accumulate.*:Atomic.*:Context.*:Mutex.*:Thread.*'; do
   step "$suites" multi "$suites"
 done
+step 'random addresses' random_addresses multi 'Memory.*:Contiguous.Put:Accumulate.*:Message.*Probe*'
 # In one process, messages go over shared memory and over the rails: to ranks of its host, whose memory it may not
 # access directly, and to those of the other host.
 step 'one channel, two transports' multi 'Contiguous.*:Accumulate.*:Atomic.*:Mixed.*' RMA_CMA=off \

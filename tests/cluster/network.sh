@@ -26,7 +26,7 @@ copied() {
 }
 
 step 'the transport by itself' "$bin/rma-verbs-tests"
-step 'random puts and gets, 2 x 2' cluster-run -n 2 -- "$bin/rma-cluster-job" traffic 60
+step 'random puts and gets, 2 x 2' random_addresses cluster-run -n 2 -- "$bin/rma-cluster-job" traffic 60
 step 'the same over one rail, 2 x 1' cluster-run -n 1 --env RMA_DEVICES=rxe1 -- "$bin/rma-cluster-job" traffic 60
 for bytes in 4 8; do
   step "atomic operations on $bytes bytes, 2 x 2" cluster-run -n 2 -- "$bin/rma-cluster-job" operations_$bytes

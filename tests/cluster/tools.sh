@@ -44,6 +44,9 @@ gone() {
 uneven() {
   [ "$(cluster-run -n 1,3 -- hostname | sort | uniq -c | awk '{ print $2 ":" $1 }' | paste -sd ' ')" = 'node1:1 node2:3' ]
 }
+same_addresses() {
+  [ "$(ssh node2 head -n 1 /proc/self/maps)" = "$(ssh node2 head -n 1 /proc/self/maps)" ]
+}
 
 step 'two rails are two devices' two_devices
 step 'a payload of 4096 bytes' all_are 'active_mtu: 4096' 4 \
@@ -59,6 +62,8 @@ step 'the time limit' expect_exit 124 cluster-run --timeout 5 -- sleep 100
 step 'an environment' all_are 'a b 7' 2 cluster-run --env 'SOME=a b' --env RMA_SPIN=7 -- sh -c 'echo $SOME $RMA_SPIN'
 step 'more ranks on one host than on the other' uneven
 step 'more numbers than hosts' expect_exit 2 cluster-run -n 1,1,1 -- true
+step 'the same addresses each time' same_addresses
+step 'random addresses' expect_exit 1 random_addresses same_addresses
 step 'an RDMA write between the hosts' perftest ib_write_lat rxe0
 step 'an RDMA read over the second rail' perftest ib_read_bw rxe1
 step 'a link that goes down and up' link_down_and_up
