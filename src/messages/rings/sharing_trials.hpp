@@ -18,14 +18,16 @@ namespace librma {
 /// Sizes of a power of two and up to the next one are a class. After its first kFirst messages, which may
 /// find memory that was never touched, a class tries the two ways in turn, twice each for kTrial messages,
 /// and takes the time from one message to the next, as a program sees it. The better trial of each way
-/// counts, and the faster way serves the next kKept messages. A longer interval than kPause per byte is a
-/// pause, which no trial counts. Messages that come one by one are copied together. One thread at a time uses
-/// this.
+/// counts, and the faster way serves the next kLeastKept messages, twice as many each time that it wins again,
+/// up to kMostKept: so a trial that other work has disturbed does not decide for long. A longer interval than
+/// kPause per byte is a pause, which no trial counts. Messages that come one by one are copied together. One
+/// thread at a time uses this.
 class SharingTrials {
  public:
   static constexpr std::uint32_t kFirst = 16;
   static constexpr std::uint32_t kTrial = 8;
-  static constexpr std::uint32_t kKept = 512;
+  static constexpr std::uint32_t kLeastKept = 64;
+  static constexpr std::uint32_t kMostKept = 4096;
   /// The limit in nanoseconds per byte. It must exceed the time of the slowest copies, so that they count. On
   /// a virtual machine, messages of 64 KiB from buffers that were not in the caches took 99 us (1.5 ns per
   /// byte) when both processes copied them, and 15 us when the receiver did.
@@ -67,14 +69,19 @@ class SharingTrials {
     }
     void begin_trial(std::uint32_t trial) {
       trial_ = trial;
-      left_ = trial == kTrials ? kKept : kTrial;
+      left_ = kTrial;
       elapsed_ = 0;
     }
     void end_trial() {
       double& best = best_[together() ? 0 : 1];
       best = std::min(best, elapsed_);
-      kept_ = best_[0] <= best_[1];  // of use after the last trial
       begin_trial(trial_ + 1);
+      if (trial_ == kTrials) keep(best_[0] <= best_[1]);
+    }
+    void keep(bool together) {
+      keep_for_ = together == kept_ ? std::min(2 * keep_for_, kMostKept) : kLeastKept;
+      kept_ = together;
+      left_ = keep_for_;
     }
     [[nodiscard]] bool together() const { return trial_ % 2 == 0; }
 
@@ -86,6 +93,7 @@ class SharingTrials {
     std::uint32_t left_ = kFirst;    ///< messages until the trial, or the time between trials, is over
     std::uint32_t trial_ = kTrials;  ///< kTrials: between trials
     bool kept_ = true;               ///< the way between trials: whether together
+    std::uint32_t keep_for_ = kLeastKept / 2;  ///< how many messages the last trials decided
   };
 
   std::array<SizeClass, kClasses> classes_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace librma {
@@ -40,7 +41,8 @@ class Stream {
 constexpr int kFirst = SharingTrials::kFirst;
 constexpr int kTrial = SharingTrials::kTrial;
 constexpr int kTrials = 4 * kTrial;
-constexpr int kKept = SharingTrials::kKept;
+constexpr int kKept = SharingTrials::kLeastKept;
+constexpr int kMostKept = SharingTrials::kMostKept;
 
 TEST(SharingTrialsTest, TheFasterWayServesBetweenTheTrials) {
   Stream better_alone(4200, 3100);
@@ -56,6 +58,19 @@ TEST(SharingTrialsTest, AStreamThatChangesIsTriedAgain) {
   stream.become(3100, 4200);
   static_cast<void>(stream.shared_of(kKept + kTrials));
   EXPECT_EQ(stream.shared_of(kKept / 2), kKept / 2);
+}
+
+TEST(SharingTrialsTest, AWayThatWinsAgainServesForLonger) {
+  Stream stream(4200, 3100);
+  static_cast<void>(stream.shared_of(kFirst));
+  for (int kept = kKept; kept < 4 * kMostKept; kept *= 2) {
+    EXPECT_EQ(stream.shared_of(kTrials), 2 * kTrial) << "before " << kept;
+    EXPECT_EQ(stream.shared_of(std::min(kept, kMostKept)), 0);
+  }
+  stream.become(3100, 4200);
+  static_cast<void>(stream.shared_of(kTrials + 1));
+  EXPECT_EQ(stream.shared_of(kKept - 1), kKept - 1);
+  EXPECT_EQ(stream.shared_of(kTrials), 2 * kTrial) << "the other way has won only once";
 }
 
 TEST(SharingTrialsTest, OneSlowTrialDecidesNothing) {
