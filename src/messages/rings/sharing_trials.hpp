@@ -18,10 +18,10 @@ namespace librma {
 /// Sizes of a power of two and up to the next one are a class. After its first kFirst messages, which may
 /// find memory that was never touched, a class tries the two ways in turn, twice each for kTrial messages,
 /// and takes the time from one message to the next, as a program sees it. The better trial of each way
-/// counts, and the faster way serves the next kLeastKept messages, twice as many each time that it wins again,
-/// up to kMostKept: so a trial that other work has disturbed does not decide for long. A longer interval than
-/// kPause per byte is a pause, which no trial counts. Messages that come one by one are copied together. One
-/// thread at a time uses this.
+/// counts, and the faster way serves the next kLeastKept messages, twice as many each time that it wins
+/// again, up to kMostKept. So a trial that other work has disturbed does not decide for long. A longer
+/// interval than kPause per byte is a pause, which no trial counts. Messages that come one by one are copied
+/// together. One thread at a time uses this.
 class SharingTrials {
  public:
   static constexpr std::uint32_t kFirst = 16;
