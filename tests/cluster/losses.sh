@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
-# Packets and links that are lost between two hosts; no rank is lost. For cluster.sh --hosts 2 --rails 2. No rank may take
-# a peer for lost meanwhile, so all wait for each other for longer than a busy machine needs.
+# Packets and links that are lost between two hosts; no rank is lost. For cluster.sh --hosts 2 --rails 2.
 . "$(dirname "$0")/lib.sh"
 job=$1/rma-cluster-job
-export RMA_PEER_TIMEOUT=60
 
 # lossy LOSS ARGUMENT...: the job, while each host loses so many of the packets that it sends
 lossy() {

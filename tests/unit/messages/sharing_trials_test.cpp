@@ -62,7 +62,7 @@ TEST(SharingTrialsTest, AStreamThatChangesIsTriedAgain) {
 
 TEST(SharingTrialsTest, AWayThatWinsAgainServesForLonger) {
   Stream stream(4200, 3100);
-  static_cast<void>(stream.shared_of(kFirst));
+  static_cast<void>(stream.shared_of(kFirst - 1));
   for (int kept = kKept; kept < 4 * kMostKept; kept *= 2) {
     EXPECT_EQ(stream.shared_of(kTrials), 2 * kTrial) << "before " << kept;
     EXPECT_EQ(stream.shared_of(std::min(kept, kMostKept)), 0);

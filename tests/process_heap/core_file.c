@@ -1,0 +1,94 @@
+/* A rank dumps core. The file has the blocks of its own malloc, and not those of the other rank, which it
+ * maps.
+ *
+ * usage: core_file DIRECTORY     an empty one, where the core file comes to lie */
+#include <dirent.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "rma/messages.h"
+#include "rma/rma.h"
+
+enum { kBytes = 1 << 20, kTag = 5, kContext = 0, kVictim = 1, kSkipped = 77 };
+
+/* Returns a block that is full of a rank's word, which no file has. */
+static char* block_of(int rank) {
+  char* const block = malloc(kBytes);
+  for (int at = 0; at < kBytes; at += 16) snprintf(block + at, 16, "own word %05d", 20000 + rank);
+  return block;
+}
+
+/* Returns how much of what a file says is such words of the rank, in bytes. */
+static size_t words_of(int rank, FILE* file) {
+  static char piece[kBytes];
+  char word[16] = {0};
+  snprintf(word, sizeof word, "own word %05d", 20000 + rank);
+  size_t found = 0;
+  rewind(file);
+  for (size_t got = fread(piece, 1, sizeof piece, file); got != 0;
+       got = fread(piece, 1, sizeof piece, file)) {
+    for (size_t at = 0; at + sizeof word <= got; at += sizeof word) {
+      if (memcmp(piece + at, word, sizeof word) == 0) found += sizeof word;
+    }
+  }
+  return found;
+}
+
+static FILE* open_core(const char* directory) {
+  DIR* const list = opendir(directory);
+  CHECK(list != NULL && chdir(directory) == 0);
+  FILE* file = NULL;
+  for (struct dirent* entry = readdir(list); entry != NULL; entry = readdir(list)) {
+    if (entry->d_name[0] != '.') file = fopen(entry->d_name, "rb");
+  }
+  closedir(list);
+  return file;
+}
+
+/* Returns whether this process can have a core file in its directory. */
+static int dumps_core(void) {
+  char pattern[128] = {0};
+  FILE* const file = fopen("/proc/sys/kernel/core_pattern", "r");
+  CHECK(file != NULL && fgets(pattern, sizeof pattern, file) != NULL);
+  fclose(file);
+  struct rlimit limit;
+  CHECK(getrlimit(RLIMIT_CORE, &limit) == 0);
+  limit.rlim_cur = limit.rlim_max;
+  return strpbrk(pattern, "|/") == NULL && limit.rlim_max == RLIM_INFINITY &&
+         setrlimit(RLIMIT_CORE, &limit) == 0;
+}
+
+int main(int argc, char** argv) {
+  CHECK(argc == 2);
+  if (!dumps_core()) {
+    fprintf(stderr, "core_file: the system writes no core files into the directory of a process\n");
+    return kSkipped;
+  }
+  CHECK(rma_init() == RMA_SUCCESS && rma_size() == 2);
+  const int rank = rma_rank();
+  char* const mine = block_of(rank);
+  char* theirs = NULL;
+  rma_request_t request;
+  CHECK(rma_send_nb(&mine, sizeof mine, 1 - rank, kTag, kContext, &request) == RMA_SUCCESS);
+  CHECK(rma_recv(&theirs, sizeof theirs, 1 - rank, kTag, kContext, NULL) == RMA_SUCCESS);
+  CHECK(rma_wait(&request) == RMA_SUCCESS);
+  /* The other rank's block is mapped, and in use. */
+  char word[16];
+  CHECK(rma_get(word, theirs, sizeof word, 1 - rank) == RMA_SUCCESS && word[13] == '0' + 1 - rank);
+  CHECK(rma_barrier(rma_team_world()) == RMA_SUCCESS);
+  if (rank == kVictim) {
+    CHECK(chdir(argv[1]) == 0);
+    abort();
+  }
+  CHECK(rma_recv(&theirs, sizeof theirs, kVictim, kTag, kContext, NULL) == RMA_ERR_PEER_LOST);
+  FILE* const core = open_core(argv[1]);
+  CHECK(core != NULL);
+  CHECK(words_of(kVictim, core) >= kBytes);
+  CHECK(words_of(rank, core) <= 2 * sizeof word); /* the get's */
+  fclose(core);
+  puts("core file: right");
+  fflush(stdout);
+  _exit(0); /* nobody could complete rma_finalize */
+}
