@@ -13,24 +13,30 @@
 
 enum { kBytes = 1 << 20, kTag = 5, kContext = 0, kVictim = 1, kSkipped = 77 };
 
-/* Returns a block that is full of a rank's word, which no file has. */
+/* A word that no other file has, with the number of the rank. */
+enum { kWord = 16 };
+static void write_word(int rank, char* word) {
+  memcpy(word, "own word of rank", kWord);
+  word[kWord - 1] = (char)('0' + rank);
+}
+
+/* Returns a block that is full of the rank's word. */
 static char* block_of(int rank) {
   char* const block = malloc(kBytes);
-  for (int at = 0; at < kBytes; at += 16) snprintf(block + at, 16, "own word %05d", 20000 + rank);
+  for (int at = 0; at < kBytes; at += kWord) write_word(rank, block + at);
   return block;
 }
 
-/* Returns how much of what a file says is such words of the rank, in bytes. */
+/* Returns how many bytes of a file are words of the rank. */
 static size_t words_of(int rank, FILE* file) {
   static char piece[kBytes];
-  char word[16] = {0};
-  snprintf(word, sizeof word, "own word %05d", 20000 + rank);
+  char word[kWord];
+  write_word(rank, word);
   size_t found = 0;
   rewind(file);
-  for (size_t got = fread(piece, 1, sizeof piece, file); got != 0;
-       got = fread(piece, 1, sizeof piece, file)) {
-    for (size_t at = 0; at + sizeof word <= got; at += sizeof word) {
-      if (memcmp(piece + at, word, sizeof word) == 0) found += sizeof word;
+  for (size_t got = fread(piece, 1, kBytes, file); got != 0; got = fread(piece, 1, kBytes, file)) {
+    for (size_t at = 0; at + kWord <= got; at += kWord) {
+      if (memcmp(piece + at, word, kWord) == 0) found += kWord;
     }
   }
   return found;
@@ -75,8 +81,8 @@ int main(int argc, char** argv) {
   CHECK(rma_recv(&theirs, sizeof theirs, 1 - rank, kTag, kContext, NULL) == RMA_SUCCESS);
   CHECK(rma_wait(&request) == RMA_SUCCESS);
   /* The other rank's block is mapped, and in use. */
-  char word[16];
-  CHECK(rma_get(word, theirs, sizeof word, 1 - rank) == RMA_SUCCESS && word[13] == '0' + 1 - rank);
+  char word[kWord];
+  CHECK(rma_get(word, theirs, kWord, 1 - rank) == RMA_SUCCESS && word[kWord - 1] == '0' + 1 - rank);
   CHECK(rma_barrier(rma_team_world()) == RMA_SUCCESS);
   if (rank == kVictim) {
     CHECK(chdir(argv[1]) == 0);
@@ -86,7 +92,7 @@ int main(int argc, char** argv) {
   FILE* const core = open_core(argv[1]);
   CHECK(core != NULL);
   CHECK(words_of(kVictim, core) >= kBytes);
-  CHECK(words_of(rank, core) <= 2 * sizeof word); /* the get's */
+  CHECK(words_of(rank, core) <= 2 * kWord); /* the get's */
   fclose(core);
   puts("core file: right");
   fflush(stdout);
