@@ -128,6 +128,11 @@ Status AddressRange::map(int fd, std::size_t offset, std::size_t bytes) const {
   return {};
 }
 
+void AddressRange::set_in_core_files(std::size_t offset, std::size_t bytes,
+                                     bool in_core_files) const noexcept {
+  static_cast<void>(::madvise(base_ + offset, bytes, in_core_files ? MADV_DODUMP : MADV_DONTDUMP));
+}
+
 Result<Window> Window::create(const WindowOptions& options, const Alias* alias) {
   if (options.limit == 0 || options.limit > kMaxLimit) {
     return Status(RMA_ERR_SIZE,
@@ -181,6 +186,7 @@ Result<Window> Window::create(const WindowOptions& options, const Alias* alias) 
     return status;
   }
   window.range_ = std::move(range).value();
+  window.range_.set_in_core_files(0, front + bytes, false);
 
   if (huge) {
     // Finds out now, not at the first allocation, whether the system has reserved any huge page.
@@ -204,6 +210,7 @@ Window::Window(Window&& other) noexcept
       granule_(other.granule_),
       huge_pages_(other.huge_pages_),
       used_(other.used()),
+      in_core_files_(other.in_core_files_.load(std::memory_order_relaxed)),
       shown_(other.shown_),
       others_(std::move(other.others_)) {}
 
@@ -217,6 +224,7 @@ Window& Window::operator=(Window&& other) noexcept {
   granule_ = other.granule_;
   huge_pages_ = other.huge_pages_;
   used_.store(other.used(), std::memory_order_relaxed);
+  in_core_files_.store(other.in_core_files_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   shown_ = other.shown_;
   others_ = std::move(other.others_);
   return *this;
@@ -230,6 +238,7 @@ Status Window::back(std::size_t offset, std::size_t bytes) {
   } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
   if (shown_ != nullptr) shown_->fetch_add(bytes, std::memory_order_relaxed);
 
+  extend_core_files(offset + bytes);
   if (huge_pages_ == HugePages::transparent && bytes >= kHugePageBytes) take_huge_pages(offset, bytes);
   if (const int error_number = take_file_memory(fd_, offset - alias_.file_bytes, bytes); error_number != 0) {
     punch(offset, bytes);  // the calls may have taken a part of the memory
@@ -237,6 +246,18 @@ Status Window::back(std::size_t offset, std::size_t bytes) {
     return no_memory(bytes, used, error_number);
   }
   return {};
+}
+
+void Window::extend_core_files(std::size_t end) noexcept {
+  // Few calls, and no border within a huge page.
+  end = std::min(round_up(end, kHugePageBytes), range_.bytes());
+  // Relaxed: the system orders its own work, and may be told the same twice.
+  std::size_t before = in_core_files_.load(std::memory_order_relaxed);
+  while (before < end) {
+    const std::size_t begin = std::max(before, alias_.file_bytes);
+    range_.set_in_core_files(begin, end - begin, true);
+    if (in_core_files_.compare_exchange_weak(before, end, std::memory_order_relaxed)) return;
+  }
 }
 
 void Window::take_huge_pages([[maybe_unused]] std::size_t offset, [[maybe_unused]] std::size_t bytes) const {
@@ -331,9 +352,8 @@ Result<PeerWindow> PeerWindow::map(const PeerFile& window, const PeerFile& heap,
     RMA_TRY(range.map(part->fd, at, part->bytes));
     at += part->bytes;
   }
-  // Otherwise a core file of this process would hold the memory of all ranks of the host. If the call fails,
-  // it does.
-  static_cast<void>(::madvise(range.base(), range.bytes(), MADV_DONTDUMP));
+  // Otherwise a core file of this process would hold the memory of all ranks of the host.
+  range.set_in_core_files(0, range.bytes(), false);
   PeerWindow mapped;
   mapped.range_ = std::move(range);
   return mapped;

@@ -47,6 +47,10 @@ class AddressRange {
   static AddressRange in_front_of(const ProcessHeap& heap, std::size_t bytes);
   /// Maps the first `bytes` bytes of `fd`, readable, writable and shared, from the byte `offset` on.
   [[nodiscard]] Status map(int fd, std::size_t offset, std::size_t bytes) const;
+  /// Says whether core files of this process hold what is mapped in [offset, offset + bytes), as they do at
+  /// first. The system makes pages for all that they hold, also for what nobody has touched. If the system
+  /// refuses, it stays as it was.
+  void set_in_core_files(std::size_t offset, std::size_t bytes, bool in_core_files) const noexcept;
 
   [[nodiscard]] std::byte* base() const noexcept { return base_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
@@ -69,6 +73,8 @@ class AddressRange {
 ///
 /// If the program has aliased memory (alias.hpp), the window begins with the file behind that memory. The
 /// rest of the window is its own memfd.
+///
+/// A core file holds the window's own file up to the end of the highest block that was ever backed.
 ///
 /// If the program's malloc uses a process heap, the window lies directly in front of it. Others then map the
 /// two as one range.
@@ -131,6 +137,8 @@ class Window {
   void punch(std::size_t offset, std::size_t bytes) const;
   /// Counts `bytes` as not used any more.
   void forget(std::size_t bytes);
+  /// From now on core files hold the window's own file up to the byte `end` of the window.
+  void extend_core_files(std::size_t end) noexcept;
 
   AddressRange range_;
   const ProcessHeap* heap_ = nullptr;
@@ -141,6 +149,7 @@ class Window {
   std::size_t granule_ = 0;
   HugePages huge_pages_ = HugePages::off;
   std::atomic<std::size_t> used_{0};
+  std::atomic<std::size_t> in_core_files_{0};    ///< the end of what core files hold
   std::atomic<std::uint64_t>* shown_ = nullptr;  ///< null until share_limit()
   std::function<std::uint64_t()> others_;
 };

@@ -1,17 +1,18 @@
-/* A rank dumps core. The file has the blocks of its own malloc, and not those of the other rank, which it
- * maps.
+/* A rank dumps core. The file has its own blocks, of malloc and of rma_malloc, and not those of the other
+ * rank, which it maps. The system has no pages made for addresses that are not in use.
  *
  * usage: core_file DIRECTORY     an empty one, where the core file comes to lie */
 #include <dirent.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "rma/messages.h"
 #include "rma/rma.h"
 
-enum { kBytes = 1 << 20, kTag = 5, kContext = 0, kVictim = 1, kSkipped = 77 };
+enum { kBytes = 1 << 20, kMostBytes = 256 << 20, kTag = 5, kContext = 0, kVictim = 1, kSkipped = 77 };
 
 /* A word that no other file has, with the number of the rank. */
 enum { kWord = 16 };
@@ -20,11 +21,8 @@ static void write_word(int rank, char* word) {
   word[kWord - 1] = (char)('0' + rank);
 }
 
-/* Returns a block that is full of the rank's word. */
-static char* block_of(int rank) {
-  char* const block = malloc(kBytes);
+static void fill(int rank, char* block) {
   for (int at = 0; at < kBytes; at += kWord) write_word(rank, block + at);
-  return block;
 }
 
 /* Returns how many bytes of a file are words of the rank. */
@@ -74,13 +72,18 @@ int main(int argc, char** argv) {
   }
   CHECK(rma_init() == RMA_SUCCESS && rma_size() == 2);
   const int rank = rma_rank();
-  char* const mine = block_of(rank);
+  char* const mine = malloc(kBytes);
   char* theirs = NULL;
+  void* heap[2];
+  void* of_heap = NULL;
+  CHECK(rma_malloc(rma_team_world(), kBytes, 0, heap, &of_heap) == RMA_SUCCESS);
+  fill(rank, mine);
+  fill(rank, of_heap);
   rma_request_t request;
   CHECK(rma_send_nb(&mine, sizeof mine, 1 - rank, kTag, kContext, &request) == RMA_SUCCESS);
   CHECK(rma_recv(&theirs, sizeof theirs, 1 - rank, kTag, kContext, NULL) == RMA_SUCCESS);
   CHECK(rma_wait(&request) == RMA_SUCCESS);
-  /* The other rank's block is mapped, and in use. */
+  /* The other rank's blocks are mapped, and in use. */
   char word[kWord];
   CHECK(rma_get(word, theirs, kWord, 1 - rank) == RMA_SUCCESS && word[kWord - 1] == '0' + 1 - rank);
   CHECK(rma_barrier(rma_team_world()) == RMA_SUCCESS);
@@ -91,7 +94,9 @@ int main(int argc, char** argv) {
   CHECK(rma_recv(&theirs, sizeof theirs, kVictim, kTag, kContext, NULL) == RMA_ERR_PEER_LOST);
   FILE* const core = open_core(argv[1]);
   CHECK(core != NULL);
-  CHECK(words_of(kVictim, core) >= kBytes);
+  struct stat about;
+  CHECK(fstat(fileno(core), &about) == 0 && (size_t)about.st_blocks * 512 < kMostBytes);
+  CHECK(words_of(kVictim, core) >= 2 * kBytes);
   CHECK(words_of(rank, core) <= 2 * kWord); /* the get's */
   fclose(core);
   puts("core file: right");

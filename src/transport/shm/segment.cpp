@@ -80,6 +80,9 @@ Result<MappedSegment> MappedSegment::map(int fd, std::size_t bytes) {
                           fmt::format("cannot map {} bytes of memory for messages within the host", bytes),
                           errno);
   }
+  // The system would have pages made for all addresses that core files hold, of which most have none. If the
+  // call fails, it does.
+  static_cast<void>(madvise(base, bytes, MADV_DONTDUMP));
   MappedSegment mapped;
   mapped.base_ = static_cast<std::byte*>(base);
   mapped.bytes_ = bytes;

@@ -135,6 +135,47 @@ TEST(WindowTest, OnlyLargeBlocksLieInTransparentHugePages) {
   EXPECT_EQ(bytes_held(window), 10 * kMiB);
 }
 
+// Returns whether core files of this process hold the mapping in which `address` lies.
+bool in_core_files(const std::byte* address) {
+  std::ifstream smaps("/proc/self/smaps");
+  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  bool here = false;
+  for (std::string line; std::getline(smaps, line);) {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    if (std::sscanf(line.c_str(), "%zx-%zx ", &begin, &end) == 2) here = begin <= wanted && wanted < end;
+    if (here && line.starts_with("VmFlags:")) return line.find(" dd") == std::string::npos;
+  }
+  ADD_FAILURE() << "nothing is mapped there";
+  return false;
+}
+
+TEST(WindowTest, CoreFilesHoldItUpToTheHighestBlock) {
+  Window window = make_window(32 * kMiB);
+  EXPECT_FALSE(in_core_files(window.base()));
+  ASSERT_TRUE(window.back(5 * kMiB, kMiB).ok());
+  ASSERT_TRUE(window.back(kMiB, kMiB).ok());
+  EXPECT_TRUE(in_core_files(window.base()));
+  EXPECT_TRUE(in_core_files(window.base() + 6 * kMiB - 1));
+  EXPECT_FALSE(in_core_files(window.base() + 6 * kMiB));
+  window.release(5 * kMiB, kMiB);
+  EXPECT_TRUE(in_core_files(window.base() + 2 * kMiB - 1));
+  // A window keeps what it knows when it moves.
+  Window moved = std::move(window);
+  ASSERT_TRUE(moved.back(20 * kMiB, moved.granule()).ok());
+  EXPECT_TRUE(in_core_files(moved.base() + 22 * kMiB - 1));
+  EXPECT_FALSE(in_core_files(moved.base() + 22 * kMiB));
+}
+
+TEST(PeerWindowTest, IsInNoCoreFile) {
+  Window window = make_window(kMiB);
+  ASSERT_TRUE(window.back(0, kMiB).ok());
+  const auto peer = PeerWindow::map({.fd = window.fd(), .bytes = window.address_bytes()});
+  ASSERT_TRUE(peer.ok()) << peer.status().text();
+  EXPECT_FALSE(in_core_files(peer->base()));
+  EXPECT_TRUE(in_core_files(window.base()));
+}
+
 TEST(WindowTest, ReservedHugePagesWorkOrSayWhatToDo) {
   auto window = Window::create({.limit = 4 * kMiB, .huge_pages = HugePages::hugetlb});
   if (window.ok()) {
