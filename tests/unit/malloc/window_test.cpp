@@ -170,7 +170,7 @@ TEST(WindowTest, CoreFilesHoldItUpToTheHighestBlock) {
 TEST(PeerWindowTest, IsInNoCoreFile) {
   Window window = make_window(kMiB);
   ASSERT_TRUE(window.back(0, kMiB).ok());
-  const auto peer = PeerWindow::map({.fd = window.fd(), .bytes = window.address_bytes()});
+  auto peer = PeerWindow::map({.fd = window.fd(), .bytes = window.address_bytes()});
   ASSERT_TRUE(peer.ok()) << peer.status().text();
   EXPECT_FALSE(in_core_files(peer->base()));
   EXPECT_TRUE(in_core_files(window.base()));
