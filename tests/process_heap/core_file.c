@@ -3,6 +3,7 @@
  *
  * usage: core_file DIRECTORY     an empty one, where the core file comes to lie */
 #include <dirent.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -88,8 +89,7 @@ int main(int argc, char** argv) {
   CHECK(rma_get(word, theirs, kWord, 1 - rank) == RMA_SUCCESS && word[kWord - 1] == '0' + 1 - rank);
   CHECK(rma_barrier(rma_team_world()) == RMA_SUCCESS);
   if (rank == kVictim) {
-    CHECK(chdir(argv[1]) == 0);
-    abort();
+    CHECK(chdir(argv[1]) == 0 && raise(SIGSEGV) == 0);
   }
   CHECK(rma_recv(&theirs, sizeof theirs, kVictim, kTag, kContext, NULL) == RMA_ERR_PEER_LOST);
   FILE* const core = open_core(argv[1]);
