@@ -66,7 +66,7 @@ refused() {
 step 'one host has RDMA devices, and the other has none' refused as_hosts_differ
 step 'the same hosts by ofi' as_hosts_differ --env RMA_NETWORK=ofi --env RMA_DEVICES=eth0
 step 'an idle job connects to nobody' counted connect 0 cluster-run -n 2 -- "$bin/rma-cluster-job" idle
-step 'a limit of locked memory' copied limited 4000 "$bin/rma-cluster-job" memory_limit 8
+step 'a limit of locked memory' copied limited 4000 "$bin/rma-cluster-job" memory_limit 5
 step 'SUMMA, 2 x 2' cluster-run -n 2 -- "$bin/summa" --m 256 --n 256 --k 256 --block 64 --verify
 # The grid decides the shape of the faces between the hosts: whole planes, lines, or single points.
 mg() {
