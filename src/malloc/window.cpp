@@ -249,9 +249,9 @@ Status Window::back(std::size_t offset, std::size_t bytes) {
 }
 
 void Window::extend_core_files(std::size_t end) noexcept {
-  // Few calls, and no border within a huge page.
+  // Whole huge pages: so the system is called rarely, and no mapping ends within a huge page.
   end = std::min(round_up(end, kHugePageBytes), range_.bytes());
-  // Relaxed: the system orders its own work, and may be told the same twice.
+  // Relaxed: the number only saves calls. Two threads may tell the system the same.
   std::size_t before = in_core_files_.load(std::memory_order_relaxed);
   while (before < end) {
     const std::size_t begin = std::max(before, alias_.file_bytes);

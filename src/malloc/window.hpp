@@ -47,9 +47,9 @@ class AddressRange {
   static AddressRange in_front_of(const ProcessHeap& heap, std::size_t bytes);
   /// Maps the first `bytes` bytes of `fd`, readable, writable and shared, from the byte `offset` on.
   [[nodiscard]] Status map(int fd, std::size_t offset, std::size_t bytes) const;
-  /// Says whether core files of this process hold what is mapped in [offset, offset + bytes), as they do at
-  /// first. The system makes pages for all that they hold, also for what nobody has touched. If the system
-  /// refuses, it stays as it was.
+  /// Says whether core files of this process hold the mappings in [offset, offset + bytes). They do until
+  /// this says otherwise. While the system writes a core file, it makes all pages that the file holds, also
+  /// those that nobody has touched. If the system refuses the call, core files stay as they were.
   void set_in_core_files(std::size_t offset, std::size_t bytes, bool in_core_files) const noexcept;
 
   [[nodiscard]] std::byte* base() const noexcept { return base_; }
@@ -149,7 +149,7 @@ class Window {
   std::size_t granule_ = 0;
   HugePages huge_pages_ = HugePages::off;
   std::atomic<std::size_t> used_{0};
-  std::atomic<std::size_t> in_core_files_{0};    ///< the end of what core files hold
+  std::atomic<std::size_t> in_core_files_{0};    ///< core files hold the window's own file up to here
   std::atomic<std::uint64_t>* shown_ = nullptr;  ///< null until share_limit()
   std::function<std::uint64_t()> others_;
 };

@@ -93,7 +93,7 @@ class SharingTrials {
     std::uint32_t left_ = kFirst;    ///< messages until the trial, or the time between trials, is over
     std::uint32_t trial_ = kTrials;  ///< kTrials: between trials
     bool kept_ = true;               ///< the way between trials: whether together
-    std::uint32_t keep_for_ = kLeastKept / 2;  ///< how many messages the last trials decided
+    std::uint32_t keep_for_ = kLeastKept / 2;  ///< messages; the first decision doubles or replaces it
   };
 
   std::array<SizeClass, kClasses> classes_;

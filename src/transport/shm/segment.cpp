@@ -80,8 +80,8 @@ Result<MappedSegment> MappedSegment::map(int fd, std::size_t bytes) {
                           fmt::format("cannot map {} bytes of memory for messages within the host", bytes),
                           errno);
   }
-  // The system would have pages made for all addresses that core files hold, of which most have none. If the
-  // call fails, it does.
+  // Otherwise the system makes pages for the whole file, of which most has none, when it writes a core file.
+  // A failure of this call changes nothing else.
   static_cast<void>(madvise(base, bytes, MADV_DONTDUMP));
   MappedSegment mapped;
   mapped.base_ = static_cast<std::byte*>(base);
