@@ -49,6 +49,15 @@ template <class When, class Owner, class Body>
   return code;
 }
 
+/// Lets an entry point read an argument again, which its caller has put on the stack, instead of keeping it in
+/// a register for a call that it rarely makes.
+template <class Argument>
+[[gnu::always_inline]] inline void read_again([[maybe_unused]] Argument& argument) {
+#ifdef __x86_64__
+  __asm__ volatile("" : "+m"(argument));
+#endif
+}
+
 /// Checks that a place that the program gives for a result is not null. MPI_ERR_ARG.
 [[nodiscard]] inline int check_place(const void* place, const char* parameter) {
   return place != nullptr ? MPI_SUCCESS : failure(MPI_ERR_ARG, std::string(parameter) + " is null");

@@ -58,6 +58,8 @@ SHORT_WAYS = {"Send": ("inlined", "short"), "Isend": ("inlined", "short"), "Recv
 SHORT_WAYS_OF_WINDOWS = ("Put", "Get")
 # Those whose inlined way may end by a call of another function, and stores its result.
 STORES_RESULT = ("Irecv", "Wait")
+# The further arguments of a call are on the stack of its caller (x86-64).
+ARGUMENTS_IN_REGISTERS = 6
 # Families of functions that only call one other function. {0}, {1}, ... are the parameters, {all} all of
 # them, {name} is the function's name, {kind} the object in it, {handle} the type of the object's handle, and
 # {find} what finds it.
@@ -355,6 +357,7 @@ def entry(function, suffix, large, checks):
     # Each other way is a function of its own with the same arguments, so that the one before saves no registers for it.
     arguments = ", ".join(p.name for p in function.parameters)
     parameters = ", ".join(p.declaration(large) for p in function.parameters)
+    on_stack = function.parameters[ARGUMENTS_IN_REGISTERS:]
     text = ""
     for way, other in [*zip(ways, ways[1:])][::-1]:
         text += f"[[gnu::noinline]] static {function.result} {other}_{name.lower()}({parameters}) {{\n  {body}\n}}\n"
@@ -362,6 +365,7 @@ def entry(function, suffix, large, checks):
         call = f"{way}_{function.internal_name()}({arguments}{', result' if stores else ''})"
         body = (f"{'int result = MPI_SUCCESS;' + chr(10) + '  ' if stores else ''}if ({call}) [[likely]]\n"
                 f"    return {'result' if stores else 'MPI_SUCCESS'};\n"
+                + "".join(f"  read_again({p.name});\n" for p in on_stack) +
                 f"  return with_frame({other}_{name.lower()}({arguments}));")
     return f"{text}{prototype} {{\n  {body}\n}}\nRMA_MPI_WEAK({name});\n"
 

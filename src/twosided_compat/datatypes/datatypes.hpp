@@ -85,9 +85,10 @@ class Datatype : public Counted<Datatype> {
 /// find<Datatype>() knows more. This is the fast way for a call that moves data: such types are committed and
 /// contiguous.
 [[nodiscard]] inline std::size_t dense_size(MPI_Datatype datatype) {
-  const std::uintptr_t place =
-      predefined_number(datatype) - kFirstType;  // wraps for smaller numbers, which makes it large
-  return place < kTypeHandles ? kDenseSizes[place] : 0;
+  const std::uintptr_t number = predefined_number(datatype);
+  if (number >= kPredefinedSize) [[unlikely]]
+    return 0;
+  return kDenseSizes[number];
 }
 
 /// Makes the predefined datatypes, once.

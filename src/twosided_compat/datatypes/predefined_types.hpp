@@ -7,6 +7,7 @@
 
 #include "kernels/elements.hpp"
 #include "twosided_compat/numbers.hpp"
+#include "twosided_compat/objects/handles.hpp"
 
 namespace librma::mpi {
 
@@ -78,15 +79,11 @@ inline constexpr std::array kPredefinedTypes = {
 #include "twosided_compat/predefined_types.inc"
 };
 
-/// The handles of the datatypes are 0x200 .. 0x3ff.
-inline constexpr std::uintptr_t kFirstType = 0x200;
-inline constexpr std::size_t kTypeHandles = 0x200;
-
-/// The sizes of the predefined datatypes without holes, by handle - kFirstType. The others have 0.
-inline constexpr std::array<std::uint8_t, kTypeHandles> kDenseSizes = [] {
-  std::array<std::uint8_t, kTypeHandles> sizes = {};
+/// The sizes of the predefined datatypes without holes, by handle. All other predefined objects have 0.
+inline constexpr std::array<std::uint8_t, kPredefinedSize> kDenseSizes = [] {
+  std::array<std::uint8_t, kPredefinedSize> sizes = {};
   for (const PredefinedType& type : kPredefinedTypes) {
-    if (type.size == type.extent) sizes[type.handle - kFirstType] = type.size;
+    if (type.size == type.extent) sizes[type.handle] = type.size;
   }
   return sizes;
 }();

@@ -22,6 +22,7 @@
 #include "twosided_compat/objects/errors.hpp"
 #include "twosided_compat/objects/phase.hpp"
 #include "twosided_compat/processes/parent.hpp"
+#include "twosided_compat/windows/window.hpp"
 #include "util/try.hpp"
 
 namespace librma::mpi {
@@ -59,6 +60,7 @@ void close_objects() {
   close_left_files();
   leave_parents();
   wait_for_freed_requests();
+  close_windows();
   close_requests();
   end_predefined_communicators();
   close_predefined_owners();

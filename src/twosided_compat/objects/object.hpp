@@ -124,6 +124,7 @@ template <class T, class Handle>
   Object* object = nullptr;
   const std::uintptr_t number = predefined_number(handle);
   if (number < kPredefinedEnd) {
+    if constexpr (kind_of(Handle{}) == Kind::kWin) return nullptr;  // there are no predefined windows
     object = predefined_objects[number].load(std::memory_order_acquire);  // pairs with publish_predefined()
   } else if constexpr (kIsAddress<Handle>) {
     object = reinterpret_cast<Object*>(handle);

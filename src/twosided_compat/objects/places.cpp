@@ -12,7 +12,7 @@ std::mutex& places_lock() {
 template <class T>
 constinit ListedPlace<T>* ListedPlace<T>::first = nullptr;
 template <class T>
-ListedPlace<T>::ListedPlace(const T& place) : place_(place), before_(&first) {
+ListedPlace<T>::ListedPlace(T& place) : place_(place), before_(&first) {
   const std::lock_guard guard(places_lock());
   next_ = std::exchange(first, this);
   if (next_ != nullptr) next_->before_ = &next_;

@@ -17,7 +17,7 @@ class Window;
 template <class T>
 class ListedPlace {
  public:
-  explicit ListedPlace(const T& place);
+  explicit ListedPlace(T& place);
   ~ListedPlace();
   ListedPlace(const ListedPlace&) = delete;
   ListedPlace& operator=(const ListedPlace&) = delete;
@@ -32,7 +32,7 @@ class ListedPlace {
  private:
   static constinit ListedPlace* first;
 
-  const T& place_;
+  T& place_;
   ListedPlace* next_ = nullptr;
   ListedPlace** before_ = nullptr;  ///< the pointer to this one
 };

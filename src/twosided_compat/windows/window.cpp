@@ -67,6 +67,16 @@ void take_hints(Window& win, MPI_Info info) {
   }
 }
 
+void Window::end_epochs() {
+  set_epoch(Epoch::kNone);
+  for (WindowPart& part : parts_) part.access.store(Access::kNone, std::memory_order_relaxed);
+}
+
+void close_windows() {
+  const std::lock_guard guard(places_lock());
+  ListedPlace<Window>::for_each([](Window& win) { win.end_epochs(); });
+}
+
 int flush_part(const WindowPart& part) {
   if (part.here != nullptr) {
     // Operations on mapped memory end with their calls. The barrier orders their stores before what follows.

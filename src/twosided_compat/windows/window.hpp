@@ -64,20 +64,28 @@ struct SharedData {
   }
 };
 
-/// The memory of one member, as this process reaches it.
-struct WindowPart {
+/// The memory of one member, as this process reaches it. Its size is a power of two, so a shift finds it by its
+/// index.
+struct alignas(128) WindowPart {
   std::uintptr_t base = 0;  ///< in the address space of `owner`; 0 in a dynamic window
   std::size_t bytes = 0;    ///< in a dynamic window: every address is inside
   std::size_t unit = 1;     ///< bytes of a displacement
   int owner = 0;            ///< the world rank whose memory it is: another one in a contiguous shared window
   int rank = 0;             ///< the world rank of the member
-  std::byte* here = nullptr;   ///< where all of it is mapped in this process, or null
-  std::uintptr_t control = 0;  ///< the member's WindowControl, in its address space
-  bool has_words = false;      ///< whether accumulates update words there; see window_accumulation.hpp
-  bool is_dynamic = false;     ///< whether each address decides that, in a dynamic window
+  std::byte* here = nullptr;     ///< where all of it is mapped in this process, or null
+  std::size_t mapped_bytes = 0;  ///< `bytes` if it is mapped, else 0
+  std::uintptr_t control = 0;    ///< the member's WindowControl, in its address space
+  bool has_words = false;        ///< whether accumulates update words there; see window_accumulation.hpp
+  bool is_dynamic = false;       ///< whether each address decides that, in a dynamic window
   /// Relaxed: a program that opens an epoch in one thread and uses it in another orders the two.
   std::atomic<Access> access = Access::kNone;
   SharedData data;  ///< in a dynamic window: the owner's
+
+  /// Notes that all of it is mapped here. `bytes` is set.
+  void map_at(std::byte* address) {
+    here = address;
+    mapped_bytes = bytes;
+  }
 };
 
 /// The epoch of this process that concerns all members.
@@ -153,13 +161,23 @@ class Window : public ErrorHandlerOwner {
   [[nodiscard]] WindowPart& own_part() { return part(rank_); }
   /// Returns whether there is such a member and an epoch lets this process access its part.
   [[nodiscard]] bool opens(int member) const {
-    if (static_cast<unsigned>(member) >= static_cast<unsigned>(size_)) [[unlikely]]
-      return false;
-    return epoch.load(std::memory_order_relaxed) != Epoch::kNone ||
+    const auto index = static_cast<unsigned>(member);  // a negative one is large
+    if (index < open_parts_.load(std::memory_order_relaxed)) [[likely]]
+      return true;
+    return index < static_cast<unsigned>(size_) &&
            part(member).access.load(std::memory_order_relaxed) != Access::kNone;
   }
   /// Returns the part of a member if opens() allows that, else null.
   [[nodiscard]] WindowPart* accessible(int member) { return opens(member) ? &part(member) : nullptr; }
+
+  [[nodiscard]] Epoch epoch() const { return epoch_.load(std::memory_order_relaxed); }
+  /// Begins an epoch, or ends it by Epoch::kNone.
+  void set_epoch(Epoch epoch) {
+    epoch_.store(epoch, std::memory_order_relaxed);
+    open_parts_.store(epoch == Epoch::kNone ? 0 : static_cast<unsigned>(size_), std::memory_order_relaxed);
+  }
+  /// Ends all epochs of this process. No call reaches the members' memory after that.
+  void end_epochs();
 
   /// The word of `member` in which `by` counts how often it has posted to this member (MPI_Win_post), and how
   /// often it has completed its access to this member's memory (MPI_Win_complete). Only `by` writes it.
@@ -189,9 +207,8 @@ class Window : public ErrorHandlerOwner {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  std::atomic<Epoch> epoch = Epoch::kNone;  ///< relaxed, as WindowPart::access
-  std::mutex epochs;                        ///< guards changes of epochs, `locks` and `active_target`
-  int locks = 0;                            ///< parts that MPI_Win_lock has opened
+  std::mutex epochs;  ///< guards changes of epochs, `locks` and `active_target`
+  int locks = 0;      ///< parts that MPI_Win_lock has opened
   ActiveTarget active_target;
   OwnMemory own;
   WindowControl* control = nullptr;  ///< this member's
@@ -213,9 +230,15 @@ class Window : public ErrorHandlerOwner {
   const int flavor_;
   rma_team_t team_;
   std::vector<WindowPart> parts_;
+  // Relaxed, as WindowPart::access.
+  std::atomic<Epoch> epoch_ = Epoch::kNone;
+  std::atomic<unsigned> open_parts_ = 0;  ///< the number of parts that the epoch lets this process access
   std::atomic<int> references_ = 1;
   const ListedPlace<Window> listed_{*this};
 };
+
+/// Ends the epochs of all windows that the program has left open at the end of the job.
+void close_windows();
 
 /// Finds the window of a handle. MPI_ERR_WIN.
 [[nodiscard]] inline Found<Window> find_window(MPI_Win handle) {

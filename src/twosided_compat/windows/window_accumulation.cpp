@@ -127,7 +127,7 @@ int run_on_words(const Accumulation& accumulation) {
 template <class Word>
 int update_words_here(const MappedTransfer& target, const std::byte* origin, const WordOperation& operation) {
   const WindowPart& part = *target.part;
-  const std::uintptr_t address = part.base + target.offset;
+  const auto address = reinterpret_cast<std::uintptr_t>(target.there());
   for (std::size_t at = 0; at != target.bytes; at += sizeof(Word)) {
     Word operand = 0;
     std::memcpy(&operand, origin + at, sizeof operand);

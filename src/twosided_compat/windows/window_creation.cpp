@@ -150,9 +150,9 @@ void map_parts(Window& win) {
     void* here = nullptr;
     const auto* const base = reinterpret_cast<const void*>(part.base);
     if (rma_map(base, part.bytes, part.owner, &here) == RMA_SUCCESS) {
-      part.here = static_cast<std::byte*>(here);
+      part.map_at(static_cast<std::byte*>(here));
     } else if (part.owner == rma_rank()) {
-      part.here = reinterpret_cast<std::byte*>(part.base);
+      part.map_at(reinterpret_cast<std::byte*>(part.base));
     }
   }
 }
@@ -212,7 +212,7 @@ int win_create(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI
   }
   if (const int code = exchange(*win, offer); code != MPI_SUCCESS) return give_up(*win, code);
   map_parts(*win);
-  if (size > 0) win->own_part().here = static_cast<std::byte*>(base);  // which MPI_WIN_BASE is
+  if (size > 0) win->own_part().map_at(static_cast<std::byte*>(base));  // which MPI_WIN_BASE is
   set_attributes(*win, offer.unit);
   *made = win->handle<MPI_Win>();
   return MPI_SUCCESS;
@@ -250,7 +250,7 @@ int win_create_dynamic(MPI_Info info, MPI_Comm handle, MPI_Win* made) {
 
 int win_free(MPI_Win* handle) {
   RMA_TRY_ASSIGN(win, find_window(*handle));
-  const Epoch epoch = win->epoch.load(std::memory_order_relaxed);
+  const Epoch epoch = win->epoch();
   if (win->locks != 0 || win->active_target.started || win->active_target.posted ||
       (epoch != Epoch::kNone && epoch != Epoch::kFence))
     return failure(MPI_ERR_RMA_SYNC, "an epoch of the window is open");

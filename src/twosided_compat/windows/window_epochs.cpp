@@ -89,7 +89,7 @@ int win_fence(int assertion, MPI_Win handle) {
   RMA_TRY(check_assertion(assertion, kAllowed));
   {
     const std::lock_guard guard(win->epochs);
-    const Epoch epoch = win->epoch.load(std::memory_order_relaxed);
+    const Epoch epoch = win->epoch();
     if (win->locks != 0 || win->active_target.started || win->active_target.posted ||
         (epoch != Epoch::kNone && epoch != Epoch::kFence))
       return failure(MPI_ERR_RMA_SYNC, "an epoch of another kind is open");
@@ -97,7 +97,7 @@ int win_fence(int assertion, MPI_Win handle) {
   // Also a fence that follows no access waits for all: a later access must not come before it at its target.
   const int code = checked(rma_barrier(win->team()));
   const bool opens = (assertion & MPI_MODE_NOSUCCEED) == 0;
-  win->epoch.store(opens ? Epoch::kFence : Epoch::kNone, std::memory_order_relaxed);
+  win->set_epoch(opens ? Epoch::kFence : Epoch::kNone);
   return code;
 }
 
@@ -106,11 +106,11 @@ int win_start(MPI_Group group, int assertion, MPI_Win handle) {
   RMA_TRY(check_assertion(assertion, MPI_MODE_NOCHECK));
   {
     const std::lock_guard guard(win->epochs);
-    const Epoch epoch = win->epoch.load(std::memory_order_relaxed);
+    const Epoch epoch = win->epoch();
     if (win->active_target.started || win->locks != 0 || (epoch != Epoch::kNone && epoch != Epoch::kFence))
       return failure(MPI_ERR_RMA_SYNC, "an access epoch of the window is open");
     RMA_TRY(find_members(*win, group, win->active_target.targets));
-    win->epoch.store(Epoch::kNone, std::memory_order_relaxed);  // that of a fence has not been used
+    win->set_epoch(Epoch::kNone);  // that of a fence has not been used
     win->active_target.started = true;
   }
   // Without the lock: another thread may post meanwhile, and the targets may wait for that.

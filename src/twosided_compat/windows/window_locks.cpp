@@ -83,7 +83,7 @@ int check_member(const Window& win, int rank) {
 }
 
 bool all_locked(const Window& win) {
-  const Epoch epoch = win.epoch.load(std::memory_order_relaxed);
+  const Epoch epoch = win.epoch();
   return epoch == Epoch::kLockAll || epoch == Epoch::kLockAllUnchecked;
 }
 
@@ -125,7 +125,7 @@ int win_lock(int lock_type, int rank, int assertion, MPI_Win handle) {
         win->active_target.started)
       return failure(MPI_ERR_RMA_SYNC, fmt::format("an epoch that gives access to rank {} is open", rank));
     ++win->locks;
-    win->epoch.store(Epoch::kNone, std::memory_order_relaxed);  // that of a fence has not been used
+    win->set_epoch(Epoch::kNone);  // that of a fence has not been used
   }
   Access access = Access::kUnchecked;
   int code = MPI_SUCCESS;
@@ -178,7 +178,7 @@ int win_lock_all(int assertion, MPI_Win handle) {
     }
     win->note_held(win->size(), Held::kShared);
   }
-  win->epoch.store(checks ? Epoch::kLockAll : Epoch::kLockAllUnchecked, std::memory_order_relaxed);
+  win->set_epoch(checks ? Epoch::kLockAll : Epoch::kLockAllUnchecked);
   return MPI_SUCCESS;
 }
 
@@ -186,8 +186,8 @@ int win_unlock_all(MPI_Win handle) {
   RMA_TRY_ASSIGN(win, find_window(handle));
   const std::lock_guard guard(win->epochs);
   if (!all_locked(*win)) return failure(MPI_ERR_RMA_SYNC, "MPI_Win_lock_all was not called");
-  const bool counted = win->epoch.load(std::memory_order_relaxed) == Epoch::kLockAll;
-  win->epoch.store(Epoch::kNone, std::memory_order_relaxed);
+  const bool counted = win->epoch() == Epoch::kLockAll;
+  win->set_epoch(Epoch::kNone);
   const int flushed = checked(rma_fence_all());
   int unlocked = MPI_SUCCESS;
   if (counted) {
