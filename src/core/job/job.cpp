@@ -208,9 +208,16 @@ Status Job::map_host() {
     partners.push_back({.rank = rank, .card = card.head.host});
     cards.emplace(rank, std::move(card));
   }
-  const CopyTable& copies =
-      (copies_by_another() ? cards.at(local_ranks().front()) : cards_.own()).head.copies;
-  if (copies.usable()) use_copies(copies);
+  const int chooser = copies_by_another() ? local_ranks().front() : this->rank();
+  const CopyTable& copies = (chooser == this->rank() ? cards_.own() : cards.at(chooser)).head.copies;
+  if (copies.usable()) {
+    use_copies(copies);
+    const auto name = [&copies](std::size_t bytes) {
+      return copy_method_name(copies.methods[1][copy_class(bytes)]);
+    };
+    log(LogLevel::info, "aligned copies as rank {} has chosen: 4 KiB by {}, 32 KiB by {}, 1 MiB by {}",
+        chooser, name(4096), name(32768), name(std::size_t{1} << 20U));
+  }
   RMA_TRY(host_.meet(partners, [&](int rank, transport::HostPeer& process) {
     return map_peer(rank, cards.at(rank), process).within(text("heap of rank {}", rank));
   }));
