@@ -14,7 +14,7 @@ build='build-essential g++ gfortran cmake ninja-build pkg-config python3 git hel
   libpmix-dev libibverbs-dev libfabric-dev libfabric-bin librust-jemalloc-sys-dev libhwloc-dev libopenblas-dev
   libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev'
 ci='ccache clang clang-format clang-tidy libclang-rt-dev lld
-  openmpi-bin libopenmpi-dev mpich libmpich-dev valgrind'
+  openmpi-bin libopenmpi-dev mpich libmpich-dev valgrind python3-numpy'
 cluster='qemu-system-x86 busybox-static cpio kmod iproute2 openssh-server openssh-client
   rdma-core ibverbs-providers ibverbs-utils perftest openmpi-bin
   munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins'
