@@ -119,9 +119,7 @@ AddressRange AddressRange::in_front_of(const ProcessHeap& heap, std::size_t byte
 }
 
 Status AddressRange::map(int fd, std::size_t offset, std::size_t bytes) const {
-  void* mapped =
-      ::mmap(base_ + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
-  if (mapped == MAP_FAILED) {
+  if (map_sparse_file(fd, bytes, base_ + offset) == nullptr) {
     return system_failure(errno == ENOMEM ? RMA_ERR_NO_MEMORY : RMA_ERR_SYSTEM,
                           text("cannot map {} bytes of a heap window", bytes), errno);
   }

@@ -74,8 +74,8 @@ MappedSegment& MappedSegment::operator=(MappedSegment&& other) noexcept {
 }
 
 Result<MappedSegment> MappedSegment::map(int fd, std::size_t bytes) {
-  void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  if (base == MAP_FAILED) {
+  std::byte* const base = map_sparse_file(fd, bytes);
+  if (base == nullptr) {
     return system_failure(errno == ENOMEM ? RMA_ERR_NO_MEMORY : RMA_ERR_SYSTEM,
                           fmt::format("cannot map {} bytes of memory for messages within the host", bytes),
                           errno);
@@ -84,7 +84,7 @@ Result<MappedSegment> MappedSegment::map(int fd, std::size_t bytes) {
   // A failure of this call changes nothing else.
   static_cast<void>(madvise(base, bytes, MADV_DONTDUMP));
   MappedSegment mapped;
-  mapped.base_ = static_cast<std::byte*>(base);
+  mapped.base_ = base;
   mapped.bytes_ = bytes;
   return mapped;
 }

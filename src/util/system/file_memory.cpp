@@ -1,6 +1,7 @@
 #include "util/system/file_memory.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -41,6 +42,20 @@ void give_file_memory(int file, std::size_t offset, std::size_t bytes) noexcept 
     return ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                        static_cast<off_t>(bytes));
   }));
+}
+
+std::byte* map_sparse_file(int file, std::size_t bytes, std::byte* address) noexcept {
+  const int flags = MAP_SHARED | MAP_NORESERVE | (address != nullptr ? MAP_FIXED : 0);
+  // The system cannot fill a mapping without access, so nothing happens before it is unlocked.
+  void* const mapped = ::mmap(address, bytes, PROT_NONE, flags, file, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  if (::munlock(mapped, bytes) == 0 && ::mprotect(mapped, bytes, PROT_READ | PROT_WRITE) == 0)
+    return static_cast<std::byte*>(mapped);
+  const int error_number = errno;
+  // A fixed place was the caller's before, so it stays his.
+  if (address == nullptr) ::munmap(mapped, bytes);
+  errno = error_number;
+  return nullptr;
 }
 
 }  // namespace librma
