@@ -7,6 +7,9 @@
 #   expect_text REGEX COMMAND... succeeds if the command prints a line that matches (grep -E), with any exit code
 #   limited KB COMMAND...        runs it on one rank of each host (RANKS: on so many), which may register so much memory
 #                                and has no capability to register more
+#   with_setting FILE VALUE COMMAND...
+#                                runs it while this file of /proc/sys or /sys has this value on every emulated host. Hosts
+#                                that are not emulated keep their own
 #   random_addresses COMMAND...  runs it while programs get random addresses. On the emulated hosts they lie at the same
 #                                addresses otherwise, which costs the emulators less
 #   finish                       a summary; exits with 1 if a step failed, or if there was none
@@ -57,18 +60,21 @@ limited() {
     bash -c "ulimit -l $kb && exec setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock -- \"\$@\"" limited "$@"
 }
 
-random_addresses() {
-  local status=0
-  set_randomization 2 && "$@" || status=$?
-  set_randomization 0
+with_setting() {
+  local file=$1 value=$2 before status=0
+  shift 2
+  # A file of /sys shows all words that it takes, and the one in force in brackets.
+  before=$(sed 's/.*\[\(.*\)\].*/\1/' "$file")
+  set_on_hosts "$file" "$value" && "$@" || status=$?
+  set_on_hosts "$file" "$before" || return
   return $status
 }
-# set_randomization VALUE: for the programs that start after it. Hosts that are not emulated keep their own.
-set_randomization() {
+set_on_hosts() { # FILE VALUE
   local i
   [ -n "${CLUSTER_PARTS:-}" ] || return 0
-  for ((i = 1; i <= CLUSTER_HOSTS; i++)); do ssh "node$i" "echo $1 > /proc/sys/kernel/randomize_va_space" || return; done
+  for ((i = 1; i <= CLUSTER_HOSTS; i++)); do ssh "node$i" "echo $2 > $1" || return; done
 }
+random_addresses() { with_setting /proc/sys/kernel/randomize_va_space 2 "$@"; }
 
 finish() {
   echo "$((steps - ${#failures[@]})) of $steps steps passed"
