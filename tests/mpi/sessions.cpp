@@ -169,8 +169,28 @@ void mistakes(MPI_Session session) {
   SUCCEEDS(MPI_Group_free(&group));
 }
 
+/// Opens a window in an epoch of a fence, and leaves it open.
+MPI_Win leave_window(MPI_Comm world) {
+  MPI_Win win = MPI_WIN_NULL;
+  void* base = nullptr;
+  SUCCEEDS(MPI_Win_allocate(8, 1, MPI_INFO_NULL, world, &base, &win));
+  SUCCEEDS(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+  SUCCEEDS(MPI_Win_fence(0, win));
+  const long value = 1;
+  SUCCEEDS(MPI_Put(&value, 1, MPI_LONG, rank_in(world), 0, 1, MPI_LONG, win));
+  return win;
+}
+
+/// The epochs of a window end with the job, whose memory the window is.
+void use_left_window(MPI_Win win, int rank) {
+  long value = 1;
+  CHECK(MPI_Put(&value, 1, MPI_LONG, rank, 0, 1, MPI_LONG, win) == MPI_ERR_RMA_SYNC);
+  CHECK(MPI_Get(&value, 1, MPI_LONG, rank, 0, 1, MPI_LONG, win) == MPI_ERR_RMA_SYNC);
+  CHECK(MPI_Accumulate(&value, 1, MPI_LONG, rank, 0, 1, MPI_LONG, MPI_SUM, win) == MPI_ERR_RMA_SYNC);
+}
+
 /// A session's whole life. MPI_COMM_WORLD may not be there.
-void use_session(MPI_Errhandler handler, int& failures) {
+void use_session(MPI_Errhandler handler, int& failures, MPI_Win& left) {
   mpi_test::failures = 0;
   MPI_Session session = MPI_SESSION_NULL;
   SUCCEEDS(MPI_Session_init(MPI_INFO_NULL, handler, &session));
@@ -182,6 +202,8 @@ void use_session(MPI_Errhandler handler, int& failures) {
   threads(session, world);
   two_groups(session, world);
   mistakes(session);
+  if (left != MPI_WIN_NULL) use_left_window(left, rank_in(world));
+  left = leave_window(world);
   SUCCEEDS(MPI_Comm_free(&self));
   SUCCEEDS(MPI_Comm_disconnect(&world));
   SUCCEEDS(MPI_Session_finalize(&session));
@@ -193,13 +215,14 @@ void use_session(MPI_Errhandler handler, int& failures) {
 int main(int argc, char** argv) {
   int failures = 0;
   int flag = -1;
+  MPI_Win left = MPI_WIN_NULL;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   MPI_Session_create_errhandler(count_error, &handler);
-  use_session(handler, failures);
+  use_session(handler, failures, left);
   MPI_Initialized(&flag);
   if (flag != 0) ++failures;  // a session is not MPI_Init
   MPI_Init(&argc, &argv);
-  use_session(handler, failures);
+  use_session(handler, failures, left);
   MPI_Session beyond = MPI_SESSION_NULL;
   MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &beyond);
   mpi_test::failures = failures;
