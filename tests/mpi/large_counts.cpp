@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -284,11 +285,44 @@ void all_to_all(const Ring& ring, const Call& call) {
   for (int r = 0; r < ring.size; ++r) CHECK(both[static_cast<std::size_t>(r)] == number(r, ring.rank));
 }
 
+/// Counts whose bytes do not fit into 64 bits. The product would wrap around to a few bytes.
+void beyond(MPI_Comm world) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  SUCCEEDS(MPI_Comm_dup(world, &comm));
+  SUCCEEDS(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+  const int rank = mpi_test::rank_in(comm);
+  const MPI_Count of_ints = (MPI_Count{1} << 62) + 1;     // 4 bytes too many
+  const MPI_Count of_doubles = (MPI_Count{1} << 61) + 1;  // 8 bytes too many
+  const MPI_Count part = MPI_Count{1} << 62;
+  std::array<double, 8> out = {};
+  std::array<double, 8> in = {};
+  MPI_Request request = MPI_REQUEST_NULL;
+  for (const auto& [count, type] : {std::pair{of_ints, MPI_INT}, std::pair{of_doubles, MPI_DOUBLE}}) {
+    CHECK(MPI_Send_c(out.data(), count, type, rank, 0, comm) == MPI_ERR_COUNT);
+    CHECK(MPI_Isend_c(out.data(), count, type, rank, 0, comm, &request) == MPI_ERR_COUNT);
+    CHECK(MPI_Recv_c(in.data(), count, type, rank, 0, comm, MPI_STATUS_IGNORE) == MPI_ERR_COUNT);
+    CHECK(MPI_Irecv_c(in.data(), count, type, rank, 0, comm, &request) == MPI_ERR_COUNT);
+    CHECK(MPI_Bcast_c(in.data(), count, type, 0, comm) == MPI_ERR_COUNT);
+    CHECK(MPI_Allreduce_c(out.data(), in.data(), count, type, MPI_SUM, comm) == MPI_ERR_COUNT);
+    CHECK(MPI_Allgather_c(out.data(), count, type, in.data(), count, type, comm) == MPI_ERR_COUNT);
+  }
+  // The elements of all members together do not fit.
+  const int size = mpi_test::size_of(comm);
+  const std::vector<MPI_Count> parts(static_cast<std::size_t>(size), part);
+  if (size > 1) {
+    CHECK(MPI_Reduce_scatter_block_c(out.data(), in.data(), part, MPI_CHAR, MPI_SUM, comm) == MPI_ERR_COUNT);
+    CHECK(MPI_Reduce_scatter_c(out.data(), in.data(), parts.data(), MPI_CHAR, MPI_SUM, comm) ==
+          MPI_ERR_COUNT);
+  }
+  SUCCEEDS(MPI_Comm_free(&comm));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   datatypes();
+  beyond(MPI_COMM_WORLD);
   for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
     const Ring ring(comm);
     sends(ring);

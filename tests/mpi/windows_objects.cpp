@@ -254,6 +254,13 @@ void access_errors(MPI_Win win) {
   CHECK(put(rank, 2, 1, MPI_INT) == MPI_ERR_RMA_RANGE);
   CHECK(put(rank, 1, 1, MPI_DOUBLE) == MPI_ERR_RMA_RANGE);
   CHECK(put(rank, MPI_Aint{1} << 62, 1, MPI_INT) == MPI_ERR_RMA_RANGE);
+  // Counts whose bytes are 4 and 8 in 64 bits, and a negative one that ends where the window begins.
+  for (const MPI_Count count : {(MPI_Count{1} << 62U) + 1, -(MPI_Count{1} << 62U) + 2, MPI_Count{-1}}) {
+    for (const MPI_Aint disp : {0, 1, 2}) {
+      const int code = MPI_Put_c(value.data(), count, MPI_INT, rank, disp, count, MPI_INT, win);
+      CHECK(code == MPI_ERR_COUNT);
+    }
+  }
   SUCCEEDS(put(rank, 2, 0, MPI_INT));
   SUCCEEDS(put(MPI_PROC_NULL, 99, 1, MPI_INT));
   CHECK(MPI_Put(nullptr, 1, MPI_INT, rank, 0, 1, MPI_INT, win) == MPI_ERR_BUFFER);

@@ -128,7 +128,7 @@ int CollectiveCall::reduce_scatter(const void* out, void* in, Counts counts, MPI
   for (int member = 0; member < comm_->size(); ++member) {
     if (counts[member] < 0) return failure(MPI_ERR_COUNT, "a count is negative");
     counts_.push_back(static_cast<std::size_t>(counts[member]));
-    total += counts[member];
+    if (__builtin_add_overflow(total, counts[member], &total)) return failure(MPI_ERR_COUNT, kTooManyElements);
   }
   collective_.counts = counts_.data();
   return find_reduction(out, in, total, type, op, counts[comm_->rank()]);
@@ -138,7 +138,10 @@ int CollectiveCall::reduce_scatter_block(const void* out, void* in, MPI_Count co
                                          MPI_Op op, MPI_Comm comm) {
   RMA_TRY(find(RMA_COLLECTIVE_REDUCE_SCATTER, "MPI_Reduce_scatter_block", comm));
   if (count < 0) return failure(MPI_ERR_COUNT, "recvcount is negative");
-  RMA_TRY(find_reduction(out, in, count * comm_->size(), type, op, count));
+  MPI_Count total = 0;
+  if (__builtin_mul_overflow(count, MPI_Count{comm_->size()}, &total))
+    return failure(MPI_ERR_COUNT, kTooManyElements);
+  RMA_TRY(find_reduction(out, in, total, type, op, count));
   if (collective_.kind == RMA_COLLECTIVE_REDUCE_SCATTER) collective_.count = static_cast<std::size_t>(count);
   return MPI_SUCCESS;
 }

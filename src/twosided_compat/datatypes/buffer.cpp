@@ -40,7 +40,7 @@ int find_typed_buffer(const void* address, MPI_Count count, MPI_Datatype handle,
   if (!type->is_committed()) return failure(MPI_ERR_TYPE, "the datatype is not committed");
   if (count < 0) return failure(MPI_ERR_COUNT, "count is negative");
   const TypeMap map = type->map_of(count);
-  if (map.overflows()) return failure(MPI_ERR_COUNT, "so many elements exceed the range of addresses");
+  if (map.overflows()) return failure(MPI_ERR_COUNT, kTooManyElements);
   buffer = {.data = static_cast<std::byte*>(const_cast<void*>(address)),
             .bytes = static_cast<std::size_t>(map.size())};
   if (map.empty()) return MPI_SUCCESS;

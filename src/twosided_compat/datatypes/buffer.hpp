@@ -21,6 +21,9 @@ struct Buffer {
   void visit(std::size_t most, const Visit& visit) const;
 };
 
+/// What is wrong if the bytes of a buffer do not fit into an MPI_Count.
+inline constexpr const char* kTooManyElements = "so many elements exceed the range of addresses";
+
 /// Finds a buffer of a type for which dense_size() is 0: a derived one, one with holes, or MPI_DATATYPE_NULL,
 /// which is as good as any other type for 0 elements. MPI_ERR_COUNT, MPI_ERR_TYPE (also if the type is not
 /// committed), MPI_ERR_BUFFER.
@@ -35,8 +38,11 @@ struct Buffer {
     return find_typed_buffer(address, count, type, buffer);
   if (count < 0) [[unlikely]]
     return failure(MPI_ERR_COUNT, "count is negative");
+  MPI_Count bytes = 0;
+  if (__builtin_mul_overflow(count, static_cast<MPI_Count>(size), &bytes)) [[unlikely]]
+    return failure(MPI_ERR_COUNT, kTooManyElements);
   buffer = {.data = static_cast<std::byte*>(const_cast<void*>(address)),
-            .bytes = static_cast<std::size_t>(count) * size};
+            .bytes = static_cast<std::size_t>(bytes)};
   if (address == nullptr && buffer.bytes != 0) [[unlikely]]
     return failure(MPI_ERR_BUFFER, "the buffer is null");
   return MPI_SUCCESS;

@@ -37,9 +37,12 @@ struct ShortMessage {
   }
   [[nodiscard, gnu::always_inline]] bool find_bytes(const void* address, MPI_Count count, MPI_Datatype type) {
     const std::size_t size = dense_size(type);
-    if (size == 0 || address == nullptr) [[unlikely]]
+    MPI_Count product = 0;  // of a negative count, a negative number, which is a large size
+    if (size == 0 || address == nullptr ||
+        __builtin_mul_overflow(count, static_cast<MPI_Count>(size), &product)) [[unlikely]] {
       return false;
-    bytes = static_cast<std::size_t>(count) * size;  // of a negative count, a negative number
+    }
+    bytes = static_cast<std::size_t>(product);
     return true;
   }
   [[nodiscard, gnu::always_inline]] bool find_communicator(MPI_Comm handle) {
