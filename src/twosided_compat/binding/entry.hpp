@@ -49,8 +49,8 @@ template <class When, class Owner, class Body>
   return code;
 }
 
-/// Lets an entry point read an argument again, which its caller has put on the stack, instead of keeping it in
-/// a register for a call that it rarely makes.
+/// Lets an entry point read an argument again, which its caller has put on the stack, instead of keeping it
+/// in a register for a call that it rarely makes.
 template <class Argument>
 [[gnu::always_inline]] inline void read_again([[maybe_unused]] Argument& argument) {
 #ifdef __x86_64__

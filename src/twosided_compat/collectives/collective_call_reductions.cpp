@@ -128,7 +128,8 @@ int CollectiveCall::reduce_scatter(const void* out, void* in, Counts counts, MPI
   for (int member = 0; member < comm_->size(); ++member) {
     if (counts[member] < 0) return failure(MPI_ERR_COUNT, "a count is negative");
     counts_.push_back(static_cast<std::size_t>(counts[member]));
-    if (__builtin_add_overflow(total, counts[member], &total)) return failure(MPI_ERR_COUNT, kTooManyElements);
+    if (__builtin_add_overflow(total, MPI_Count{counts[member]}, &total))
+      return failure(MPI_ERR_COUNT, kTooManyElements);
   }
   collective_.counts = counts_.data();
   return find_reduction(out, in, total, type, op, counts[comm_->rank()]);

@@ -64,8 +64,8 @@ struct SharedData {
   }
 };
 
-/// The memory of one member, as this process reaches it. Its size is a power of two, so a shift finds it by its
-/// index.
+/// The memory of one member, as this process reaches it. Its size is a power of two, so a shift finds it by
+/// its index.
 struct alignas(128) WindowPart {
   std::uintptr_t base = 0;  ///< in the address space of `owner`; 0 in a dynamic window
   std::size_t bytes = 0;    ///< in a dynamic window: every address is inside
