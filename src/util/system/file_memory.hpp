@@ -13,8 +13,8 @@ namespace librma {
 void give_file_memory(int file, std::size_t offset, std::size_t bytes) noexcept;
 
 /// Maps the first `bytes` bytes of a file that lies in memory, to read and write, at `address`, or where
-/// there is room if that is null. The system takes memory for a page when it is touched, also in a process that has
-/// called mlockall(MCL_FUTURE). Returns null and sets errno if it fails.
+/// there is room if that is null. The system takes memory for a page when it is touched, also in a process
+/// that has called mlockall(MCL_FUTURE). Returns null and sets errno if it fails.
 [[nodiscard]] std::byte* map_sparse_file(int file, std::size_t bytes, std::byte* address = nullptr) noexcept;
 
 }  // namespace librma
