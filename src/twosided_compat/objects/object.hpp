@@ -124,7 +124,8 @@ template <class T, class Handle>
   Object* object = nullptr;
   const std::uintptr_t number = predefined_number(handle);
   if (number < kPredefinedEnd) {
-    if constexpr (kind_of(Handle{}) == Kind::kWin) return nullptr;  // there are no predefined windows
+    // There are no predefined windows.
+    if constexpr (kind_of(Handle{}) == Kind::kWin) return nullptr;
     object = predefined_objects[number].load(std::memory_order_acquire);  // pairs with publish_predefined()
   } else if constexpr (kIsAddress<Handle>) {
     object = reinterpret_cast<Object*>(handle);
