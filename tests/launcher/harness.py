@@ -4,6 +4,7 @@ Every case ends with the same check: no process and no file of the job is left. 
 whatever a job leaves behind becomes its child.
 """
 
+import contextlib
 import ctypes
 import os
 import re
@@ -119,6 +120,13 @@ def descendants_of(pid):
 def ready(job, ranks):
     for _ in range(ranks):
         equal(job.stdout.readline(), "ready\n")
+
+
+def kill_all(pids):
+    """Kills processes. Some of them may end before their turn, because others were killed."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def stop(pid):

@@ -19,8 +19,8 @@ import sys
 import tempfile
 import time
 
-from harness import (CLIENT, HANG_GUARD, HEAD, RMARUN, SECONDS, SKIPPED, children_of, contains, equal, explained, main, state,
-                     stop, until)
+from harness import (CLIENT, HANG_GUARD, HEAD, RMARUN, SECONDS, SKIPPED, children_of, contains, equal, explained, kill_all, main,
+                     state, stop, until)
 from network import Network
 
 ENGINE, DAEMON = next(((engine, daemon) for engine, daemon in (("prterun", "prted"), ("mpirun.openmpi", "orted"))
@@ -543,8 +543,7 @@ def sixteen_hosts():
         equal(job.returncode, 128 + signal.SIGINT)
         hosts.none_left()
         job = started(hosts, *SLEEPER, where=ON_SIXTEEN, ranks=32)
-        for pid in hosts.processes("h9"):
-            os.kill(pid, signal.SIGKILL)
+        kill_all(hosts.processes("h9"))
         _, err = job.communicate(timeout=HANG_GUARD)
         equal(job.returncode, 1)
         contains(err, "rmarun: host h9 was lost (ranks 16-17); ending the job")
@@ -830,8 +829,7 @@ def losses(script, kill):
             start = time.monotonic()
             hosts.link("b", "down")
             if kill:
-                for pid in hosts.processes("b"):
-                    os.kill(pid, signal.SIGKILL)
+                kill_all(hosts.processes("b"))
             _, err = job.communicate(timeout=HANG_GUARD)
             named = time.monotonic() - start
             equal(job.returncode, 1, err)

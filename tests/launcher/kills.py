@@ -18,6 +18,7 @@ end of the last process: generous by default, since a loaded machine is slow; th
 """
 
 import argparse
+import contextlib
 import ctypes
 import os
 import random
@@ -158,7 +159,8 @@ class Trial:
         left = alive()
         while left:
             for pid in left:
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # it ended when another one was killed
+                    os.kill(pid, signal.SIGKILL)
             time.sleep(0.01)
             left = alive()
 

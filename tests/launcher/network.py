@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-from harness import HANG_GUARD, RMARUN, SKIPPED, until
+from harness import HANG_GUARD, RMARUN, SKIPPED, kill_all, until
 
 CLIENT = """#!/usr/bin/python3 -SE
 import array, json, os, socket, sys
@@ -79,8 +79,7 @@ class Network:
 
     def __exit__(self, *_):
         for name in self.names:
-            for pid in self.processes(name):
-                os.kill(pid, 9)
+            kill_all(self.processes(name))
             self._ip("netns", "del", self.prefix + name)
         self._server.close()
         for name in ("agent", "sshd"):
