@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The memory of a host by the settings of its system that nobody may change on the machine that runs the tests: promised
-# memory (vm.overcommit_memory) and huge pages. Ranks are on one host, where they map each other's memory. For
+# Tests the process heap and static data with settings of the system that no test may change on its own machine: promised
+# memory (vm.overcommit_memory) and huge pages. The ranks are on one host, where they map each other's memory. For
 # cluster.sh; the argument is the folder with the programs.
 . "$(dirname "$0")/lib.sh"
 programs=$1

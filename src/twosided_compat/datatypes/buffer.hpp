@@ -21,7 +21,7 @@ struct Buffer {
   void visit(std::size_t most, const Visit& visit) const;
 };
 
-/// What is wrong if the bytes of a buffer do not fit into an MPI_Count.
+/// The text of the failure if the bytes of a buffer do not fit into an MPI_Count.
 inline constexpr const char* kTooManyElements = "so many elements exceed the range of addresses";
 
 /// Finds a buffer of a type for which dense_size() is 0: a derived one, one with holes, or MPI_DATATYPE_NULL,
