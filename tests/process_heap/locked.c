@@ -35,6 +35,14 @@ int main(void) {
     printf("skipped: the system refuses mlockall: %s\n", strerror(errno));
     return kSkipped;
   }
+  /* The addresses of a heap count as locked, so a user with a limit cannot reserve them. */
+  const size_t addresses = (size_t)1 << 40;
+  void* const reserved = mmap(NULL, addresses, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) {
+    printf("skipped: memory that may be locked is limited (ulimit -l): %s\n", strerror(errno));
+    return kSkipped;
+  }
+  munmap(reserved, addresses);
   const rma_status_t begun = rma_init();
   if (begun != RMA_SUCCESS) fprintf(stderr, "%s\n", rma_last_error());
   CHECK(begun == RMA_SUCCESS);

@@ -58,7 +58,7 @@ SHORT_WAYS = {"Send": ("inlined", "short"), "Isend": ("inlined", "short"), "Recv
 SHORT_WAYS_OF_WINDOWS = ("Put", "Get")
 # Those whose inlined way may end by a call of another function, and stores its result.
 STORES_RESULT = ("Irecv", "Wait")
-# The further arguments of a call are on the stack of its caller (x86-64).
+# A call passes so many arguments in registers, and the others on the stack (x86-64).
 ARGUMENTS_IN_REGISTERS = 6
 # Families of functions that only call one other function. {0}, {1}, ... are the parameters, {all} all of
 # them, {name} is the function's name, {kind} the object in it, {handle} the type of the object's handle, and

@@ -46,13 +46,13 @@ void give_file_memory(int file, std::size_t offset, std::size_t bytes) noexcept 
 
 std::byte* map_sparse_file(int file, std::size_t bytes, std::byte* address) noexcept {
   const int flags = MAP_SHARED | MAP_NORESERVE | (address != nullptr ? MAP_FIXED : 0);
-  // The system cannot fill a mapping without access, so nothing happens before it is unlocked.
+  // The kernel makes no pages for a mapping without access, so mlockall() takes no memory before munlock().
   void* const mapped = ::mmap(address, bytes, PROT_NONE, flags, file, 0);
   if (mapped == MAP_FAILED) return nullptr;
   if (::munlock(mapped, bytes) == 0 && ::mprotect(mapped, bytes, PROT_READ | PROT_WRITE) == 0)
     return static_cast<std::byte*>(mapped);
   const int error_number = errno;
-  // A fixed place was the caller's before, so it stays his.
+  // Addresses that the caller named were its own before the call, and stay so.
   if (address == nullptr) ::munmap(mapped, bytes);
   errno = error_number;
   return nullptr;
